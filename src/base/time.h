@@ -1,0 +1,22 @@
+// Time without a clock. Nothing here can read the time: only os/ can, so everything above it
+// can be replayed exactly.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace tend {
+
+/// The observer's own clock (on Linux: BOOTTIME, so the time a machine sleeps is part of it).
+struct Monotonic {};
+
+using Duration = std::chrono::milliseconds;
+using Instant = std::chrono::time_point<Monotonic, Duration>;
+
+/// "No limit". Small enough that adding it to any instant of a trace cannot overflow.
+inline constexpr Duration kNoLimit = std::chrono::hours{24 * 365 * 10'000};
+
+/// The largest time that is read from a trace, a snapshot or a configuration: about 3,000 years.
+inline constexpr Duration kLongestTime = std::chrono::hours{24 * 365 * 3'000};
+
+}  // namespace tend

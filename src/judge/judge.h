@@ -1,0 +1,50 @@
+// Evidence in, verdict out. Judge::step() is the only door into judging: production, replay and
+// simulation all come through it, so they cannot differ.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "judge/decision.h"
+#include "judge/policy.h"
+#include "judge/signal.h"
+
+namespace tend {
+
+struct JudgeState;
+
+/// Judges one agent over all its lives. Pure: no clock, no I/O; the same calls give the same
+/// answers. Allocates only when an agent opens more tools, children or tasks at once than before.
+class Judge {
+ public:
+  explicit Judge(Policy policy);
+  ~Judge();
+  Judge(Judge&&) noexcept;
+  Judge& operator=(Judge&&) noexcept;
+
+  /// Takes everything seen at `now`, in the order it was seen, then whatever is due, and answers
+  /// with what changed. Requires that `now` never falls. Call it at every signal and at every
+  /// deadline it named; not inside the observer's own sleep or lag.
+  Outcome step(std::span<const Signal> signals, Instant now);
+
+  [[nodiscard]] Verdict verdict() const;
+  [[nodiscard]] Phase phase() const;
+  [[nodiscard]] const Policy& policy() const;
+
+  /// The whole state as one line of JSON, and a judge that goes on from it exactly like the one
+  /// that wrote it. A snapshot of a newer version, or one that is damaged, is refused.
+  [[nodiscard]] std::string snapshot() const;
+  static Result<Judge> restore(Policy policy, std::string_view snapshot);
+
+  /// Memory held by this judge, for the benchmark.
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  std::unique_ptr<JudgeState> state_;
+};
+
+}  // namespace tend
