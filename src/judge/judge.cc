@@ -1,0 +1,134 @@
+// One step of judging, as a table of contents: take the signals, let time pass, find what the
+// evidence says, settle the verdict, climb the ladder.
+#include "judge/judge.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "judge/explain.h"
+#include "judge/horizon.h"
+#include "judge/state.h"
+
+namespace tend {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kRetriesInARow = 6h;  // retries without a named end, from the first on
+
+bool in_silence(Verdict verdict) {
+  return verdict == Verdict::suspect || verdict == Verdict::stalled || verdict == Verdict::looping;
+}
+
+void absorb(JudgeState& state, std::span<const Signal> signals) {
+  // Sleep comes first: every other signal of this moment was seen after it.
+  for (const Signal& signal : signals) {
+    const bool of_old_life = signal.life != 0 && signal.life < state.evidence.life_number;
+    if (signal.is == Kind::suspend && !of_old_life) state.clocks.slept(signal.seconds);
+  }
+  for (const Signal& signal : signals) {
+    const std::uint32_t life = state.evidence.life_number;
+    if (!state.evidence.absorb(signal, state.clocks, in_silence(state.verdict))) continue;
+    state.fitness.absorb(signal, state.clocks);
+    if (state.evidence.life_number != life) state.ladder.life_began();
+  }
+}
+
+/// A provider's hold ends by itself, at its time.
+void end_hold(Evidence& evidence, const Policy& policy, const Clocks& clocks, Horizon& horizon) {
+  Life& life = evidence.life;
+  if (!life.hold || life.hold->over) return;
+  Hold& hold = *life.hold;
+  if (hold.cause == Cause::auth && !life.gone()) return;
+  const ActiveTime gives_up = std::min(hold.last + std::min(policy.limits.retry, kRetriesInARow),
+                                       hold.first + kRetriesInARow);
+  const bool over = hold.until ? horizon.due(*hold.until) : horizon.due(gives_up);
+  if (over) hold.over = clocks.silence();
+}
+
+/// When the agent has to be gone, and by whose word.
+Exiting exiting_now(const Evidence& evidence, const Exiting& before, const Clocks& clocks) {
+  const Life& life = evidence.life;
+  if (evidence.want == Want::stop) return {ExitBy::stop, evidence.wanted};
+  if (evidence.want == Want::drain) {
+    const bool turn_over = life.stage == Stage::rest && !life.background_running();
+    const bool work_over = !life.stream_seen && !evidence.holds_task() && evidence.seen;
+    if (turn_over || work_over) {
+      return before.by == ExitBy::drain ? before : Exiting{ExitBy::drain, clocks.silence()};
+    }
+  }
+  const bool held_up = life.awaits_person() || (life.hold && !life.hold->over);
+  if (life.exiting && !held_up) return {ExitBy::own_word, *life.exiting};
+  return {};
+}
+
+/// Silence stands still while a person or the provider is waited for.
+bool silence_stands_still(const Evidence& evidence, const Exiting& exiting) {
+  if (exiting.by != ExitBy::nothing) return false;
+  const Life& life = evidence.life;
+  return life.awaits_person() || (life.hold && !life.hold->over);
+}
+
+void note_awaited_children(Life& life, AwakeTime now) {
+  const bool waits = life.stage == Stage::rest || life.foreground_tool_open();
+  if (waits && child_at_work(life, now)) life.children_awaited = true;
+}
+
+}  // namespace
+
+Judge::Judge(Policy policy) : state_(std::make_unique<JudgeState>()) {
+  state_->policy = std::move(policy);
+}
+Judge::~Judge() = default;
+Judge::Judge(Judge&&) noexcept = default;
+Judge& Judge::operator=(Judge&&) noexcept = default;
+
+Outcome Judge::step(std::span<const Signal> signals, Instant now) {
+  JudgeState& state = *state_;
+  CHECK(!state.stepped || now >= state.clocks.now());
+  state.decisions.clear();
+  state.clocks.move_to(now);
+  state.clocks.begin();
+  absorb(state, signals);
+
+  Horizon horizon(state.clocks);
+  end_hold(state.evidence, state.policy, state.clocks, horizon);
+  state.exiting = exiting_now(state.evidence, state.exiting, state.clocks);
+  note_awaited_children(state.evidence.life, state.clocks.awake());
+  state.clocks.set_paused(state.evidence.paused());
+  state.clocks.set_held(silence_stands_still(state.evidence, state.exiting));
+
+  const Finding finding = find(state.evidence, state.policy, state.exiting, state.fitness,
+                               state.verdict, state.watch, state.clocks, horizon);
+  const Scene scene{state.evidence, state.policy, state.exiting, state.fitness,
+                    state.watch,    finding,      state.clocks,  horizon};
+  const Verdict verdict = state.ladder.settle(scene);
+  state.phase = finding.silence.phase;
+  if (verdict != state.verdict || !state.stepped) {
+    Decision& change = state.decisions.emplace_back();
+    change.kind = Decision::Kind::verdict;
+    change.verdict = verdict;
+    change.phase = finding.silence.phase;
+    explain(scene, state.ladder, verdict, change);
+  }
+  state.verdict = verdict;
+  state.stepped = true;
+  state.ladder.climb(scene, verdict, state.decisions);
+  return {state.decisions, horizon.next()};
+}
+
+Verdict Judge::verdict() const { return state_->verdict; }
+Phase Judge::phase() const { return state_->phase; }
+const Policy& Judge::policy() const { return state_->policy; }
+
+std::size_t Judge::bytes() const {
+  const JudgeState& s = *state_;
+  return sizeof(Judge) + sizeof(JudgeState) + s.decisions.capacity() * sizeof(Decision) +
+         s.evidence.life.tools.capacity() * sizeof(Tool) +
+         s.evidence.life.children.capacity() * sizeof(Child) +
+         s.evidence.tasks.capacity() * sizeof(Task);
+}
+
+}  // namespace tend
