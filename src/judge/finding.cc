@@ -141,7 +141,7 @@ Finding find(const Evidence& evidence, const Policy& policy, const Exiting& exit
     finding.verdict = Verdict::waiting;
   } else if (finding.unfit != Unfit::fit) {
     finding.verdict = Verdict::unknown;
-  } else if (life.parent == ParentState::dead &&
+  } else if (life.parent == ParentState::dead && life.parent_died &&
              horizon.due(*life.parent_died + policy.limits.orphan)) {
     finding.verdict = Verdict::orphaned;
   } else {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/check.h"
 #include "judge/explain.h"
 #include "judge/horizon.h"
 #include "judge/state.h"
@@ -34,6 +33,31 @@ void absorb(JudgeState& state, std::span<const Signal> signals) {
     state.fitness.absorb(signal, state.clocks);
     if (state.evidence.life_number != life) state.ladder.life_began();
   }
+}
+
+/// True for a signal that changes no fact: it proves nothing, or says again what is known.
+bool says_nothing_new(const Signal& signal, const Evidence& evidence) {
+  if (signal.life != 0 && signal.life < evidence.life_number) return true;
+  switch (signal.is) {
+    case Kind::noise:
+    case Kind::clock_step:
+    case Kind::acted:
+      return true;
+    case Kind::beat:
+      return signal.by != BeatBy::agent;
+    case Kind::process:
+      return evidence.life.probe == signal.process && signal.exit.how == Exit::How::unknown;
+    default:
+      return false;
+  }
+}
+
+/// Nothing new and nothing due: every comparison of the last step would come out the same.
+bool may_skip(const JudgeState& state, std::span<const Signal> signals, Instant now) {
+  if (!state.stepped || (state.next && now >= *state.next)) return false;
+  return std::all_of(signals.begin(), signals.end(), [&](const Signal& signal) {
+    return says_nothing_new(signal, state.evidence);
+  });
 }
 
 /// A provider's hold ends by itself, at its time.
@@ -87,9 +111,9 @@ Judge& Judge::operator=(Judge&&) noexcept = default;
 
 Outcome Judge::step(std::span<const Signal> signals, Instant now) {
   JudgeState& state = *state_;
-  CHECK(!state.stepped || now >= state.clocks.now());
   state.decisions.clear();
-  state.clocks.move_to(now);
+  state.clocks.move_to(state.stepped ? std::max(now, state.clocks.now()) : now);
+  if (may_skip(state, signals, now)) return {{}, state.next};
   state.clocks.begin();
   absorb(state, signals);
 
@@ -116,7 +140,8 @@ Outcome Judge::step(std::span<const Signal> signals, Instant now) {
   state.verdict = verdict;
   state.stepped = true;
   state.ladder.climb(scene, verdict, state.decisions);
-  return {state.decisions, horizon.next()};
+  state.next = horizon.next();
+  return {state.decisions, state.next};
 }
 
 Verdict Judge::verdict() const { return state_->verdict; }

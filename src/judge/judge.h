@@ -27,8 +27,8 @@ class Judge {
   Judge& operator=(Judge&&) noexcept;
 
   /// Takes everything seen at `now`, in the order it was seen, then whatever is due, and answers
-  /// with what changed. Requires that `now` never falls. Call it at every signal and at every
-  /// deadline it named; not inside the observer's own sleep or lag.
+  /// with what changed. A `now` before the last one counts as the last one. Call it at every
+  /// signal and at every deadline it named; not inside the observer's own sleep or lag.
   Outcome step(std::span<const Signal> signals, Instant now);
 
   [[nodiscard]] Verdict verdict() const;

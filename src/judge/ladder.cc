@@ -207,6 +207,7 @@ void Ladder::begin_loop(const Scene& scene, const Reason& why) {
   looping_because_ = why;
   loop_told_ = false;
   granted_ = false;
+  (void)scene.horizon.due(*looping_until_);
 }
 
 void Ladder::keep_account(const Scene& scene, Verdict found) {

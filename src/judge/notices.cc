@@ -14,6 +14,7 @@ constexpr Duration kLongHold = 600s;       // a provider's hold worth a notice
 constexpr Duration kLongUnfit = 300s;
 constexpr Duration kMayLinger = 600s;      // a finished agent's process
 constexpr Duration kNoSignAtAll = 3600s;   // policy plain
+constexpr std::int64_t kMostReminders = 1'000'000;
 
 Reason aged(Because what, Duration age, Duration limit = {}) {
   Reason reason;
@@ -62,11 +63,12 @@ void Ladder::notice_person(const Scene& scene, std::vector<Decision>& out) {
   }
   const Duration every = scene.policy.limits.person;
   if (every >= kNoLimit || every <= Duration{}) return;
-  while (scene.horizon.due(*life.person_since + every * (person_reminders_ + 1))) {
-    ++person_reminders_;
-    const bool latest = *life.person_since + every * (person_reminders_ + 1) > scene.clocks.active();
-    if (latest) act(scene, Verdict::waiting, Action::warn, why, out);
+  const auto reminders = static_cast<std::uint32_t>(std::min<std::int64_t>(age / every, kMostReminders));
+  if (reminders > person_reminders_) {
+    person_reminders_ = reminders;
+    act(scene, Verdict::waiting, Action::warn, why, out);
   }
+  (void)scene.horizon.due(*life.person_since + every * (reminders + 1));
 }
 
 void Ladder::notice_provider(const Scene& scene, std::vector<Decision>& out) {

@@ -71,8 +71,9 @@ bool contains(const std::array<std::string_view, N>& names, std::string_view nam
 Result<void> check_limit(std::string_view name, Duration value) {
   if (value == kNoLimit) {
     if (contains(kMayBeNone, name)) return {};
-    return fail("must have an end; only start, model, tool, compact, retry, background, idle and "
-                "beats may be none");
+    return fail(
+        "must have an end; only start, model, tool, compact, retry, background, idle and "
+        "beats may be none");
   }
   if (value < Duration::zero()) return fail("must not be negative");
   if (value > kLongestTime) return fail("is longer than 3000 years");

@@ -73,9 +73,10 @@ TEST(SetLimit, reaches_every_key) {
 
 TEST(SetLimit, says_which_names_exist) {
   Policy policy = built_in("agent");
-  EXPECT_EQ(set_limit(policy, "modell", 1s).error().text,
-            "no such limit 'modell'; allowed: start, model, tool, compact, retry, person, children, "
-            "background, idle, exiting, confirm, orphan, grace, beats; did you mean 'model'?");
+  EXPECT_EQ(
+      set_limit(policy, "modell", 1s).error().text,
+      "no such limit 'modell'; allowed: start, model, tool, compact, retry, person, children, "
+      "background, idle, exiting, confirm, orphan, grace, beats; did you mean 'model'?");
   EXPECT_EQ(set_limit(policy, "beats", 1s).error().text, "beats wants a pair: [suspect, stalled]");
   EXPECT_EQ(policy, built_in("agent"));
 }

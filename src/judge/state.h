@@ -1,6 +1,7 @@
 // The whole state of a judge in one place: what a snapshot writes and reads back.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "judge/clocks.h"
@@ -25,6 +26,7 @@ struct JudgeState {
   Verdict verdict = Verdict::unknown;
   Phase phase = Phase::start;
   bool stepped = false;
+  std::optional<Instant> next;  // the deadline that the last step named
 
   std::vector<Decision> decisions;  // of the last step; no part of a snapshot
 };
