@@ -116,9 +116,12 @@ Result<Duration> parse_duration(std::string_view text) {
   const auto duration = read_duration(text);
   if (duration) return *duration;
   switch (duration.error()) {
-    case Trouble::too_long: return fail(in_quotes(text) + " is longer than 3000 years");
-    case Trouble::too_fine: return fail(in_quotes(text) + " is finer than a millisecond");
-    case Trouble::syntax: break;
+    case Trouble::too_long:
+      return fail(in_quotes(text) + " is longer than 3000 years");
+    case Trouble::too_fine:
+      return fail(in_quotes(text) + " is finer than a millisecond");
+    case Trouble::syntax:
+      break;
   }
   return fail(in_quotes(text) +
               " is no duration: write 500ms, 30s, 15m, 1h30m or 2d; a bare number is seconds");

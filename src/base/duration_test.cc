@@ -53,8 +53,8 @@ TEST(ParseDuration, says_what_is_allowed) {
 
 TEST(ParseDuration, refuses_what_is_ambiguous_or_no_duration) {
   for (const std::string_view text :
-       {"", " 5s", "5s ", "-5s", "+5s", "5 s", "1h30", "30m1h", "1m1m", "1.5h30m", "1.", ".5", "5S",
-        "5min", "1e3", "0x10", "nan", "inf", "5s\n", "none"}) {
+       {"",   " 5s", "5s ", "-5s",  "+5s", "5 s",  "1h30", "30m1h", "1m1m", "1.5h30m",
+        "1.", ".5",  "5S",  "5min", "1e3", "0x10", "nan",  "inf",   "5s\n", "none"}) {
     EXPECT_NE(error_of(text).find("is no duration"), std::string::npos) << text;
   }
 }

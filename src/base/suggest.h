@@ -7,8 +7,9 @@
 
 namespace tend {
 
-/// "; did you mean 'model'?" to end an error with, or "" if no known word is near. A wrong, missing,
-/// extra or swapped letter is one step; a third of the word may be wrong. Of equals the first wins.
+/// "; did you mean 'model'?" to end an error with, or "" if no known word is near. A wrong,
+/// missing, extra or swapped letter is one step; a third of the word may be wrong. Of equals the
+/// first wins.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known);
 
 }  // namespace tend

@@ -17,6 +17,12 @@ std::string age_of_limit(const Reason& r) {
   return format_seconds(r.age) + " of " + format_seconds(r.limit);
 }
 
+/// "10 s ago (limit 660 s)".
+std::string ago(const Reason& r) {
+  const std::string words = format_seconds(r.age) + " ago";
+  return r.limit >= kNoLimit ? words : words + " (limit " + format_seconds(r.limit) + ")";
+}
+
 std::string counted(std::uint32_t n, const char* one, const char* many) {
   return std::to_string(n) + " " + (n == 1 ? one : many);
 }
@@ -69,7 +75,7 @@ std::string describe(const Reason& r) {
     case Because::no_sign_yet:
       return "no sign of this life yet, " + age_of_limit(r);
     case Because::silent_within:
-      return "last real sign " + age_of_limit(r) + " ago";
+      return "last real sign " + ago(r);
     case Because::silent_past:
       return "silent " + format_seconds(r.age) + " in phase " + phase + " (limit " +
              format_seconds(r.limit) + ")";
@@ -88,12 +94,12 @@ std::string describe(const Reason& r) {
     case Because::child_in_doubt:
       return "child " + text(r.name) + " is in doubt " + age_of_limit(r);
     case Because::children_ended:
-      return "all children ended " + age_of_limit(r) + " ago and nothing followed";
+      return "nothing followed since all children ended " + ago(r);
     case Because::background_at_work:
-      return counted(r.count, "background task", "background tasks") + ", last real sign " +
-             age_of_limit(r) + " ago";
+      return counted(r.count, "background task", "background tasks") + " at work, last real sign " +
+             ago(r);
     case Because::background_ended:
-      return "the last background task ended " + age_of_limit(r) + " ago and nothing followed";
+      return "nothing followed since the last background task ended " + ago(r);
     case Because::turn_over:
       return "turn over, nothing to do";
     case Because::work_waiting:
@@ -102,12 +108,12 @@ std::string describe(const Reason& r) {
     case Because::turn_failed:
       return "turn ended in an error (" + text(r.name) + "), " + age_of_limit(r);
     case Because::exiting_announced:
-      return "said it exits " + age_of_limit(r) + " ago";
+      return "said it exits " + ago(r);
     case Because::stop_ordered:
-      return r.limit > Duration{} ? "told to stop " + age_of_limit(r) + " ago" : "told to stop";
+      return r.limit > Duration{} ? "told to stop " + ago(r) : "told to stop";
     case Because::beats_within:
     case Because::beats_past:
-      return "last beat " + age_of_limit(r) + " ago";
+      return "last beat " + ago(r);
     case Because::paused:
       return "paused";
     case Because::process_is:
