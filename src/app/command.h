@@ -41,14 +41,14 @@ class Arguments {
 };
 
 /// What a value is, for its completion and its place in the help.
-enum class ValueKind { none, text, file, policy, limit, choice };
+enum class ValueKind { none, text, file, policy, limit, choice, command };
 
 struct OptionRow {
   std::string_view name;     // "limit", typed as --limit
-  char letter = 0;           // "-j", or 0
+  char letter = 0;           // 'j', typed as -j, or 0
   ValueKind kind = ValueKind::none;
-  std::string_view value;    // "NAME=DUR", in help and man page
-  std::string_view help;     // one sentence, no full stop
+  std::string_view value{};  // "NAME=DUR", in help and man page
+  std::string_view help{};   // one sentence, no full stop
   bool repeats = false;
   std::span<const std::string_view> choices{};  // kind choice only
 };
@@ -56,22 +56,24 @@ struct OptionRow {
 struct PositionalRow {
   std::string_view name;  // "TRACE"
   ValueKind kind = ValueKind::text;
-  std::string_view help;
+  std::string_view help{};  // one sentence, no full stop
   bool required = false;
-  bool repeats = false;
+  bool repeats = false;  // the last row only
+  std::span<const std::string_view> choices{};  // kind choice only
 };
 
 struct CommandRow {
-  std::string_view name;     // "replay", or "config check"
-  std::string_view summary;  // one line in `tend --help`
-  std::string_view text;     // paragraphs for `tend replay --help` and the man page
+  std::string_view name;       // "replay", or "config check"
+  std::string_view summary{};  // one line in `tend --help`
+  std::string_view text{};     // paragraphs for --help and the man page, "\n\n" between them
   std::span<const PositionalRow> positionals{};
   std::span<const OptionRow> options{};
   std::span<const std::string_view> examples{};
   int (*body)(const Arguments& arguments, World& world) = nullptr;
 };
 
-/// The whole table, in the order of `tend --help`.
+/// The whole table, in the order of `tend --help`. A new command is one row in commands.cc and its
+/// body.
 std::span<const CommandRow> commands();
 
 }  // namespace tend

@@ -166,7 +166,7 @@ std::string describe(const Reason& r) {
     case Because::not_started:
       return "no new life " + format_seconds(r.age) + " after the attempt";
     case Because::hold_over:
-      return "the provider's hold is over";
+      return "the provider's hold (" + text(r.name) + ") is over and nothing followed";
     case Because::works_again:
       return "works again";
     case Because::no_sign_at_all:

@@ -160,6 +160,7 @@ class Measure {
       now_.excused = true;
       return;
     }
+    now_.because = Because::hold_over;
     now_.limited = true;
     now_.base = hold.until ? std::max(*hold.over, last_sign()) : *hold.over;
     now_.since = now_.base;

@@ -1,0 +1,61 @@
+#include "os/sim/sim_world.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tend {
+namespace {
+
+class TextSource final : public ByteSource {
+ public:
+  TextSource(std::string text, std::size_t piece) : text_(std::move(text)), piece_(piece) {}
+
+  Result<std::size_t> read(std::span<char> into) override {
+    const std::size_t size = std::min({into.size(), piece_, text_.size() - at_});
+    std::copy_n(text_.data() + at_, size, into.data());
+    at_ += size;
+    return size;
+  }
+
+ private:
+  std::string text_;
+  std::size_t piece_;
+  std::size_t at_ = 0;
+};
+
+class BrokenSource final : public ByteSource {
+ public:
+  explicit BrokenSource(std::string says) : says_(std::move(says)) {}
+  Result<std::size_t> read(std::span<char> /*into*/) override { return fail(says_); }
+
+ private:
+  std::string says_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSource>> SimFiles::open(const std::string& path) {
+  if (const auto found = broken.find(path); found != broken.end()) {
+    return std::make_unique<BrokenSource>("cannot read " + path + ": " + found->second);
+  }
+  const auto found = contents.find(path);
+  if (found == contents.end()) return fail("cannot open " + path + ": No such file or directory");
+  return std::make_unique<TextSource>(found->second, piece);
+}
+
+bool SimOutput::write(std::string_view more) {
+  if (broken_ || more.size() > room - text.size()) {
+    broken_ = true;
+    return false;
+  }
+  text.append(more);
+  return true;
+}
+
+std::optional<std::string> SimEnvironment::variable(const std::string& name) const {
+  const auto found = variables.find(name);
+  if (found == variables.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace tend

@@ -1,0 +1,42 @@
+#include "os/sim/sim_world.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace tend {
+namespace {
+
+TEST(SimFiles, gives_a_file_in_pieces) {
+  SimFiles files;
+  files.contents["a"] = "12345";
+  files.piece = 3;
+  auto source = files.open("a");
+  ASSERT_TRUE(source);
+  std::array<char, 8> piece{};
+  EXPECT_EQ((*source)->read(piece), 3U);
+  EXPECT_EQ((*source)->read(piece), 2U);
+  EXPECT_EQ((*source)->read(piece), 0U);
+}
+
+TEST(SimFiles, fails_like_the_real_ones) {
+  SimFiles files;
+  files.broken["folder"] = "Is a directory";
+  EXPECT_EQ(files.open("none").error().text, "cannot open none: No such file or directory");
+  std::array<char, 8> piece{};
+  EXPECT_EQ((*files.open("folder"))->read(piece).error().text,
+            "cannot read folder: Is a directory");
+}
+
+TEST(SimOutput, takes_nothing_more_once_it_was_full) {
+  SimOutput out;
+  out.room = 4;
+  EXPECT_TRUE(out.write("abc"));
+  EXPECT_FALSE(out.write("de"));
+  EXPECT_FALSE(out.write("d"));
+  EXPECT_FALSE(out.flush());
+  EXPECT_EQ(out.text, "abc");
+}
+
+}  // namespace
+}  // namespace tend

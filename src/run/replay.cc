@@ -1,0 +1,28 @@
+#include "run/replay.h"
+
+#include <utility>
+
+#include "base/check.h"
+
+namespace tend {
+
+Replay::Replay(Judge judge, Attendance& observer, DecisionSink& sink)
+    : judge_(std::move(judge)), observer_(observer), sink_(sink) {}
+
+void Replay::take(const Moment& moment) {
+  run_to(moment.at - Duration{1});
+  judge_at(moment);
+}
+
+void Replay::run_to(Instant last) {
+  while (next_ && *next_ <= last && observer_.was_there(*next_)) step({}, *next_);
+}
+
+void Replay::step(std::span<const Signal> signals, Instant now) {
+  const Outcome outcome = judge_.step(signals, now);
+  next_ = outcome.next;
+  CHECK(!next_ || *next_ > now);
+  for (const Decision& decision : outcome.decisions) sink_.decided(now, decision);
+}
+
+}  // namespace tend
