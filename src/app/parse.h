@@ -19,12 +19,12 @@ struct Topic {
 };
 
 struct RunRequest {
-  const CommandRow* command;
+  const CommandRow* command = nullptr;
   Arguments arguments;
 };
 struct HelpRequest {
   Topic topic;
-  bool asked;  // false: the words ended before they named a command
+  bool asked = true;  // false: the words ended before they named a command
 };
 struct VersionRequest {};
 

@@ -257,9 +257,10 @@ void Evidence::absorb_stream(const Signal& signal, const Clocks& clocks, bool in
     case Kind::compact_end:
       real_sign(clocks);
       if (!lead) break;
-      leave_open_hold(clocks);
       life.compacting = signal.is == Kind::compact_start;
-      if (life.stage == Stage::none) life.stage = Stage::model;
+      if (life.stage == Stage::rest) break;  // it returns to what the turn's end had opened
+      leave_open_hold(clocks);
+      life.stage = Stage::model;
       break;
     case Kind::retry:
       absorb_retry(signal.cause, signal, clocks);
@@ -596,7 +597,10 @@ void Evidence::absorb_others(const Signal& signal, const Clocks& clocks) {
       life.parent = signal.parent;
       break;
     case Kind::intent:
-      if (want != signal.want) wanted = clocks.silence();
+      if (want == signal.want) break;
+      // An order taken back: what it asked for is no longer measured, and silence starts anew.
+      if (want == Want::stop || want == Want::drain) life.clock_restarted = clocks.silence();
+      wanted = clocks.silence();
       want = signal.want;
       break;
     default:

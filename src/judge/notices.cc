@@ -31,6 +31,7 @@ void Ladder::notices(const Scene& scene, Verdict verdict, std::vector<Decision>&
     adoptions_seen_ = scene.evidence.parents_replaced;
     act(scene, verdict, Action::adopt, aged(Because::parent_replaced, {}), out);
   }
+  if (scene.clocks.paused()) return;
   if (!scene.watch.unfit_since) {
     unfit_told_ = false;
   } else if (!unfit_told_ && scene.horizon.due(*scene.watch.unfit_since + kLongUnfit)) {
@@ -38,7 +39,6 @@ void Ladder::notices(const Scene& scene, Verdict verdict, std::vector<Decision>&
     act(scene, verdict, Action::notify, aged(Because::observer_unfit, scene.clocks.awake() - *scene.watch.unfit_since), out);
     out.back().reasons[0].name = Name(word(scene.finding.unfit));
   }
-  if (scene.clocks.paused()) return;
   notice_person(scene, out);
   notice_provider(scene, out);
   notice_oddities(scene, verdict, out);

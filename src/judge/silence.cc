@@ -289,6 +289,7 @@ class Measure {
     now_.since = now_.base;
     now_.deadline = now_.base + now_.limit;
     now_.ceiling = now_.base + 2 * std::min(now_.limit, kNoLimit / 4);
+    declared_silence();
   }
 
   void all_ended(Because because, SilenceTime at) {

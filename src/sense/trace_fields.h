@@ -37,6 +37,19 @@ struct FieldValue {
   std::int64_t whole = 0;
   double real = 0;
   std::string_view text;  // has PackedWord::kLongest readable bytes
+
+  /// Equal as far as the type says.
+  bool operator==(const FieldValue& value) const {
+    if (type != value.type) return false;
+    switch (type) {
+      case Type::text: return text == value.text;
+      case Type::whole: return whole == value.whole;
+      case Type::real: return !(real < value.real) && !(value.real < real);
+      case Type::flag: return flag == value.flag;
+      case Type::other: break;
+    }
+    return true;
+  }
 };
 
 /// Seconds as they were written, to the nearest millisecond, within [least, kLongestTime].
@@ -100,6 +113,14 @@ class TraceFields {
     return 0;
   }
   [[nodiscard]] bool flag(Field field) const { return count(field) > 0; }
+
+  bool operator==(const TraceFields& other) const {
+    if (present_ != other.present_ || exit != other.exit) return false;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (has(static_cast<Field>(i)) && values_[i] != other.values_[i]) return false;
+    }
+    return true;
+  }
 
   Exit exit;
 

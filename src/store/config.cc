@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -170,14 +171,17 @@ bool before_in_file(const ConfigProblem& a, const ConfigProblem& b) {
   return std::tie(a.line, a.column, a.key, a.text) < std::tie(b.line, b.column, b.key, b.text);
 }
 
+std::vector<std::string_view> Config::names() const {
+  const auto keys = policies | std::views::keys;
+  return {keys.begin(), keys.end()};
+}
+
 Result<Policy> Config::find(std::string_view name) const {
   if (const auto found = policies.find(name); found != policies.end()) return found->second.policy;
   if (auto built_in = built_in_policy(name)) return *std::move(built_in);
-  std::vector<std::string_view> names;
-  for (const auto& [each, policy] : policies) names.push_back(each);
-  names = names_with_built_ins(std::move(names));
+  const std::vector<std::string_view> known = names_with_built_ins(names());
   return fail(fmt::format("{}: no policy {}; there are: {}{}", on_one_line(file), in_quotes(name),
-                          fmt::join(names, ", "), did_you_mean(name, names)));
+                          fmt::join(known, ", "), did_you_mean(name, known)));
 }
 
 std::expected<Config, ConfigProblems> parse_config(std::string_view text, std::string_view file) {

@@ -55,6 +55,8 @@ struct Config {
   std::string file;
   std::map<std::string, ConfiguredPolicy, std::less<>> policies;
 
+  /// The names of the policies of this file, sorted.
+  [[nodiscard]] std::vector<std::string_view> names() const;
   /// A policy of this file or a built-in one. The error lists all that exist.
   [[nodiscard]] Result<Policy> find(std::string_view name) const;
 };

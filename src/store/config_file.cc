@@ -20,7 +20,7 @@ Result<std::string> read_whole(const std::string& path, Files& files) {
   auto source = files.open(path);
   if (!source) return std::unexpected(source.error());
   std::string text;
-  std::array<char, 16 * 1024> piece{};
+  std::array<char, 16'384> piece{};
   while (text.size() <= kLargestConfig) {
     const auto size = (*source)->read(piece);
     if (!size) return std::unexpected(size.error());
@@ -41,12 +41,6 @@ Error summary(const ConfigProblems& problems) {
   return Error{std::move(text)};
 }
 
-std::vector<std::string_view> names_in(const Config& config) {
-  std::vector<std::string_view> names;
-  for (const auto& [name, policy] : config.policies) names.push_back(name);
-  return names;
-}
-
 Result<Policy> only_policy(const std::string& path, Files& files) {
   const auto config = load_config(path, files);
   if (!config) return std::unexpected(summary(config.error()));
@@ -54,7 +48,7 @@ Result<Policy> only_policy(const std::string& path, Files& files) {
   const std::string file = on_one_line(path);
   if (config->policies.empty()) return fail(file + ": has no policy; write [policy.NAME]");
   return fail(fmt::format("{0}: has several policies; say {0}:NAME with one of: {1}", file,
-                          fmt::join(names_in(*config), ", ")));
+                          fmt::join(config->names(), ", ")));
 }
 
 Result<Policy> named_policy(const std::string& path, std::string_view name, Files& files) {

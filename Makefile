@@ -1,0 +1,41 @@
+# The short way to everything. Details: CMakePresets.json, tools/, CONTRIBUTING.md.
+PREFIX ?= /usr/local
+SECONDS ?= 60
+FILES = git ls-files -z --cached --others --exclude-standard -- '*.cc' '*.h'
+.PHONY: demo test bench fuzz install format tidy clean setup
+
+setup:
+	@tools/setup
+
+demo: setup
+	@echo "demo: building"
+	@cmake --preset release >/dev/null && cmake --build --preset release --target tend
+	@tools/demo
+
+test: setup
+	@echo "test: building"
+	@cmake --preset dev >/dev/null && cmake --build --preset dev
+	@ctest --preset dev --progress -j$$(nproc) && echo "test: all tests passed"
+
+bench: setup
+	@echo "bench: building"
+	@cmake --preset release >/dev/null && cmake --build --preset release --target tend bench
+	@for program in build/release/bench/*_bench; do echo "bench: $$program"; $$program || exit 1; done
+
+fuzz: setup
+	@tools/fuzz $(SECONDS)
+
+install: setup
+	@echo "install: building"
+	@cmake --preset release >/dev/null && cmake --build --preset release --target tend_words
+	@cmake --install build/release --strip --prefix "$(PREFIX)"
+
+format:
+	@$(FILES) | xargs -0r clang-format-19 -i && echo "format: done"
+
+tidy: setup
+	@cmake --preset clang >/dev/null && cmake --build --preset clang --target tend_commit
+	@run-clang-tidy-19 -quiet -p build/clang '/(src|test|bench)/' && echo "tidy: nothing to say"
+
+clean:
+	@rm -rf build/dev build/release build/asan build/tsan build/fuzz build/clang
