@@ -26,7 +26,7 @@ ReplayDiff::ReplayDiff(Form form, Output& out, const Environment& environment)
     : form_(form), out_(out), look_(out, environment) {}
 
 void ReplayDiff::begin(const TraceTitle& title, const std::string& second) {
-  sides_ = {Side{title.policy, {}}, Side{second, {}}};
+  sides_ = {Side{title.policy, {}, {}}, Side{second, {}, {}}};
   if (title.policy == second) sides_[1].policy += " (other)";
   counts_ = {.id = title.id, .first = sides_[0].policy, .second = sides_[1].policy};
   apart_ = false;
@@ -45,6 +45,7 @@ void ReplayDiff::decided(Instant at, std::span<const Decision> first,
     for (const Decision& decision : decisions) {
       if (!is_verdict(decision)) continue;
       side.verdict = decision;
+      side.since = at;
       changed = true;
     }
   };
@@ -62,8 +63,9 @@ void ReplayDiff::compare_verdicts(Instant at, bool changed) {
   apart_ = differ();
   apart_since_ = at;
   if (form_ == Form::text && !apart_) {
-    const Decision& verdict = sides_[0].verdict;
-    put_line(at, kBoth, word(verdict.verdict), ink_of(verdict.verdict), reasons_of(verdict));
+    const Side& newer = sides_[0].since == at ? sides_[0] : sides_[1];
+    const Verdict verdict = newer.verdict.verdict;
+    put_line(at, kBoth, word(verdict), ink_of(verdict), reasons_of(newer.verdict));
   } else {
     for (const Side& side : sides_) put_verdict(at, side);
   }
@@ -80,11 +82,15 @@ void ReplayDiff::compare_actions(Instant at, std::span<const Decision> mine,
 }
 
 void ReplayDiff::put_verdict(Instant at, const Side& side) {
+  const Verdict verdict = side.verdict.verdict;
+  const bool is_new = side.since == at;
   if (form_ == Form::json) {
-    out_.write(decision_as_json(at, side.verdict, side.policy));
+    out_.write(is_new ? decision_as_json(at, side.verdict, side.policy)
+                      : standing_as_json(at, side.verdict, side.policy, side.since));
   } else {
-    put_line(at, side.policy, word(side.verdict.verdict), ink_of(side.verdict.verdict),
-             reasons_of(side.verdict));
+    const std::string since = "since " + time_label(side.since.time_since_epoch());
+    put_line(at, side.policy, word(verdict), ink_of(verdict),
+             is_new ? reasons_of(side.verdict) : since);
   }
 }
 

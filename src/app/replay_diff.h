@@ -2,8 +2,10 @@
 // their verdicts differ are shown, and the actions that only one of them takes.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/look.h"
@@ -32,9 +34,12 @@ class ReplayDiff final : public TwinSink {
   struct Side {
     std::string policy;
     Decision verdict;  // the one in force
+    Instant since{};
   };
 
-  [[nodiscard]] bool differ() const { return sides_[0].verdict.verdict != sides_[1].verdict.verdict; }
+  [[nodiscard]] bool differ() const {
+    return sides_[0].verdict.verdict != sides_[1].verdict.verdict;
+  }
   void compare_verdicts(Instant at, bool changed);
   void compare_actions(Instant at, std::span<const Decision> mine,
                        std::span<const Decision> others, const Side& side);

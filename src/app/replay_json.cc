@@ -41,6 +41,15 @@ std::string decision_as_json(Instant at, const Decision& decision, std::string_v
   return line_of(line);
 }
 
+std::string standing_as_json(Instant at, const Decision& verdict, std::string_view policy,
+                             Instant since) {
+  return line_of({{"t", seconds(at.time_since_epoch())},
+                  {"policy", policy},
+                  {"verdict", word(verdict.verdict)},
+                  {"phase", word(verdict.phase)},
+                  {"since", seconds(since.time_since_epoch())}});
+}
+
 void ReplayJson::decided(Instant at, const Decision& decision) {
   out_.write(decision_as_json(at, decision));
 }

@@ -26,6 +26,10 @@ class ReplayJson final : public ReplayView {
 /// The object for one decision, on one line. With a policy's name it says whose decision it is.
 std::string decision_as_json(Instant at, const Decision& decision, std::string_view policy = {});
 
+/// The object for a verdict of `policy` that has been in force since an earlier time.
+std::string standing_as_json(Instant at, const Decision& verdict, std::string_view policy,
+                             Instant since);
+
 /// How far two policies differ over one trace.
 struct DiffCounts {
   std::string id;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace tend {
@@ -17,7 +16,7 @@ class Name {
   constexpr Name() = default;
   explicit Name(std::string_view text) : hash_(hash_of(text)) {
     size_ = static_cast<std::uint8_t>(std::min(text.size(), kShown));
-    std::memcpy(text_.data(), text.data(), size_);
+    std::copy_n(text.begin(), size_, text_.begin());
   }
 
   /// The text, cut after kShown bytes.

@@ -177,6 +177,8 @@ void Evidence::real_sign(const Clocks& clocks) {
   life.sign_after_record = true;
   life.final_error.reset();
   if (life.killed) life.worked_since_kill = true;
+  for (Ping& ping : life.pings) ping.overtaken = true;
+  std::erase_if(life.tools, [](const Tool& t) { return t.over; });
 }
 
 void Evidence::weak_sign(const Clocks& clocks) {
@@ -209,7 +211,9 @@ void Evidence::begin_life(const Signal& signal, const Clocks& clocks) {
 
 void Evidence::absorb_process(const Signal& signal, const Clocks& clocks) {
   if (signal.process == ProcessState::unknown && life.gone()) return;
-  if (life.probe == ProcessState::stopped && signal.process == ProcessState::running) {
+  if (signal.process == ProcessState::stopped) life.was_stopped = true;
+  if (signal.process == ProcessState::running && life.was_stopped) {
+    life.was_stopped = false;
     life.clock_restarted = clocks.silence();
   }
   const bool was_gone = life.gone();
@@ -257,6 +261,7 @@ void Evidence::absorb_stream(const Signal& signal, const Clocks& clocks, bool in
     case Kind::compact_end:
       real_sign(clocks);
       if (!lead) break;
+      life.stuck = false;
       life.compacting = signal.is == Kind::compact_start;
       if (life.stage == Stage::rest) break;  // it returns to what the turn's end had opened
       leave_open_hold(clocks);
@@ -349,15 +354,32 @@ void Evidence::absorb_tool(const Signal& signal, const Clocks& clocks, bool in_s
     return;
   }
 
+  close_tool(signal, clocks, in_silence);
+}
+
+void Evidence::close_tool(const Signal& signal, const Clocks& clocks, bool in_silence) {
+  const Name id(signal.id);
+  const auto found = std::find_if(life.tools.begin(), life.tools.end(),
+                                  [&](const Tool& t) { return t.id == id && !t.over; });
   const bool known = found != life.tools.end();
-  const Tool closed = known ? *found : Tool{};
-  if (known) life.tools.erase(found);
+  Tool closed;
+  if (known) {
+    closed = *found;
+  } else {
+    closed.task = Name(signal.task);
+  }
   if (signal.same >= kCircle) {
-    weak_sign(clocks);
     life.circling_tool = closed.tool;
     life.circling_task = closed.task;
+    if (known && in_silence && !closed.background) {
+      found->over = true;
+      return;
+    }
+    if (known) life.tools.erase(found);
   } else {
+    if (known) life.tools.erase(found);
     real_sign(clocks);
+    if (closed.task.empty()) life.stuck = false;
     if (closed.tool == life.circling_tool && closed.task == life.circling_task) {
       life.circling_tool = Name();
     }
@@ -365,7 +387,7 @@ void Evidence::absorb_tool(const Signal& signal, const Clocks& clocks, bool in_s
   if (closed.background) {
     life.background_changed = clocks.silence();
     if (life.stage == Stage::rest && life.background_left > 0) --life.background_left;
-  } else if (signal.task.empty() && !closed.circling && !life.foreground_tool_open()) {
+  } else if (closed.foreground_of_lead() && !closed.circling && !life.foreground_tool_open()) {
     // A close that comes after the turn's end is late, and no new turn.
     if (life.stage != Stage::rest) enter_turn(clocks);
   }
@@ -382,10 +404,12 @@ void Evidence::absorb_retry(Cause cause, const Signal& signal, const Clocks& clo
   if (!life.hold || time_came) {
     life.hold = Hold{};
     life.hold->opened = now;
+    life.hold->began = clocks.silence();
+    life.hold->task = Name(signal.task);
   }
   Hold& hold = *life.hold;
   hold.cause = cause;
-  hold.task = Name(signal.task);
+  if (signal.task.empty()) hold.task = Name();  // once it is the lead's, only the lead ends it
   hold.first = *life.retries_since;
   hold.last = now;
   hold.over.reset();
@@ -396,6 +420,7 @@ void Evidence::absorb_retry(Cause cause, const Signal& signal, const Clocks& clo
 void Evidence::absorb_turn_end(const Signal& signal, const Clocks& clocks) {
   close_foreground_tools();
   life.compacting = false;
+  life.stuck = false;
   life.idle_in_tool = false;
   life.stage = Stage::rest;
   life.rest_by_word = false;
@@ -464,15 +489,12 @@ void Evidence::absorb_state(const Signal& signal, const Clocks& clocks) {
   if (changed) life.stated = clocks.silence();
 
   switch (signal.state) {
-    case SelfState::working: {
+    case SelfState::working:
       life.idle_in_tool = false;
-      const bool turn_just_ended =
-          life.turn_ended && clocks.awake() - *life.turn_ended <= kLastWords;
-      if (life.stage == Stage::rest && (life.rest_by_word || !turn_just_ended)) {
+      if (life.stage == Stage::rest && life.rest_by_word) {
         life.stage = life.stream_seen ? Stage::model : Stage::none;
       }
       break;
-    }
     case SelfState::idle:
       life.idle_in_tool = life.foreground_tool_open();
       if (life.idle_in_tool || life.stage == Stage::rest) break;
@@ -496,7 +518,8 @@ void Evidence::absorb_probe(const Signal& signal, const Clocks& clocks) {
   const Name id(signal.id);
   const auto same_id = [&](const Ping& p) { return p.id == id; };
   if (signal.is == Kind::ping) {
-    push_bounded(life.pings, kMostPings, Ping{id, clocks.active()});
+    std::erase(void_pings_, id);  // asked again, of this life
+    push_bounded(life.pings, kMostPings, Ping{.id = id, .sent = clocks.active()});
     return;
   }
   if (signal.is == Kind::ping_failed) {

@@ -42,6 +42,7 @@ struct Tool {
   bool background = false;
   bool child = false;        // it waits for a child
   bool circling = false;     // opened while suspect, the same call again: it opens no phase
+  bool over = false;         // closed while suspect with the same result again: its phase stays
 
   [[nodiscard]] bool foreground_of_lead() const { return !background && task.empty(); }
 };
@@ -64,6 +65,7 @@ struct Task {
 struct Ping {
   Name id;
   ActiveTime sent{};
+  bool overtaken = false;    // a real sign came after it: that it is unanswered says nothing
 };
 
 /// The provider holds the agent up.
@@ -72,6 +74,7 @@ struct Hold {
   Name task;                       // the sub-agent that met it; empty: the lead
   std::optional<Instant> until;
   ActiveTime opened{};             // when this hold opened
+  SilenceTime began{};             // the same moment, for comparing with open calls
   ActiveTime first{};              // the first retry in a row
   ActiveTime last{};               // the last retry
   std::optional<SilenceTime> over; // its time came
@@ -84,6 +87,7 @@ struct Life {
   // The process
   std::optional<ProcessState> probe;
   Exit exit;
+  bool was_stopped = false;        // and was not seen running since
   SilenceTime spawned{};
   SilenceTime clock_restarted{};   // it was stopped and runs again
   bool by_resume = false;          // a resume brought this life up
@@ -213,6 +217,7 @@ class Evidence {
 
   void real_sign(const Clocks& clocks);
   void weak_sign(const Clocks& clocks);
+  void close_tool(const Signal& signal, const Clocks& clocks, bool in_silence);
   void enter_turn(const Clocks& clocks);
   void leave_open_hold(const Clocks& clocks);
   void close_foreground_tools();

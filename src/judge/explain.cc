@@ -69,8 +69,12 @@ Reason disagreement_reason(const Scene& scene) {
       return of(Because::record_and_turn);
     case Disagreement::idle_in_tool:
       reason = of(Because::idle_in_tool);
-      reason.name = life.tools.empty() ? Name() : life.tools.front().tool;
-      reason.age = life.tools.empty() ? Duration{} : now - life.tools.front().opened;
+      for (const Tool& tool : life.tools) {
+        if (!tool.foreground_of_lead()) continue;
+        reason.name = tool.tool;
+        reason.age = now - tool.opened;
+        break;
+      }
       return reason;
     case Disagreement::none:
       break;

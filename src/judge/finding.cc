@@ -11,7 +11,6 @@ using namespace std::chrono_literals;
 
 constexpr Duration kExcuseGrace = 120s;    // nobody is suspect in the second an excuse ends
 constexpr Duration kIdleInTool = 60s;
-constexpr Duration kKillWorksWithin = 60s;
 
 bool says_finished(const Life& life) {
   return life.record == Status::completed || life.record == Status::withdrawn;
@@ -87,9 +86,9 @@ Verdict judge_silence(Silence& silence, const Life& life, const Policy& policy, 
 Verdict judge_gone(const Evidence& evidence, Finding& finding) {
   const Life& life = evidence.life;
   if (evidence.want == Want::stop) return Verdict::finished;
-  if (evidence.want == Want::drain && (life.stage == Stage::rest || !life.stream_seen)) {
-    return Verdict::finished;
-  }
+  const bool work_over =
+      life.stream_seen ? life.stage == Stage::rest : !evidence.holds_task();
+  if (evidence.want == Want::drain && work_over) return Verdict::finished;
   if (life.hold && !life.hold->over) {
     finding.held_by_provider = true;
     return evidence.want == Want::pause ? Verdict::dead : Verdict::waiting;
@@ -124,7 +123,7 @@ Finding find(const Evidence& evidence, const Policy& policy, const Exiting& exit
              Horizon& horizon) {
   const Life& life = evidence.life;
   Finding finding;
-  finding.unfit = fitness.look(clocks, horizon);
+  finding.unfit = fitness.look(horizon);
   finding.silence = measure_silence(evidence, policy, exiting, clocks, horizon);
   watch_fitness(finding, before, watch, clocks);
   watch_excuses(finding, watch, clocks);

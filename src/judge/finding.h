@@ -41,6 +41,9 @@ Finding find(const Evidence& evidence, const Policy& policy, const Exiting& exit
              const Fitness& fitness, Verdict before, Watch& watch, const Clocks& clocks,
              Horizon& horizon);
 
+/// A kill takes effect within this time, or a person is called.
+inline constexpr Duration kKillWorksWithin = std::chrono::seconds{60};
+
 /// A clean end: nobody has to bring this agent back. Requires that its process is gone.
 bool ended_cleanly(const Evidence& evidence);
 

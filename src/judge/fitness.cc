@@ -45,7 +45,7 @@ void Fitness::absorb(const Signal& signal, const Clocks& clocks) {
   }
 }
 
-Unfit Fitness::look(const Clocks&, Horizon& horizon) const {
+Unfit Fitness::look(Horizon& horizon) const {
   if (unfit_until_ && !horizon.due(*unfit_until_)) return cause_;
   if (fleet_from_ && !horizon.due(*fleet_from_ + kFleetExcuses) && fleet_is_silent(horizon)) {
     return Unfit::fleet;

@@ -25,7 +25,7 @@ class Fitness {
   void absorb(const Signal& signal, const Clocks& clocks);
 
   /// Why the observer is unfit now, if it is.
-  [[nodiscard]] Unfit look(const Clocks& clocks, Horizon& horizon) const;
+  [[nodiscard]] Unfit look(Horizon& horizon) const;
   /// True as long as the lines of a silent fleet go on, also past the time for which they excuse.
   [[nodiscard]] bool fleet_is_silent(Horizon& horizon) const;
   [[nodiscard]] std::uint32_t fleet_silent() const { return fleet_silent_; }

@@ -21,6 +21,14 @@ bool in_silence(Verdict verdict) {
   return verdict == Verdict::suspect || verdict == Verdict::stalled || verdict == Verdict::looping;
 }
 
+/// Suspect or worse, also under a round of unfitness, and no real sign in this very moment.
+bool weak_signs_open_nothing(const JudgeState& state) {
+  const Life& life = state.evidence.life;
+  const bool just_seen = life.real_seen && life.last_real == state.clocks.silence();
+  const bool hidden = state.watch.unfit_since && state.watch.trouble_before;
+  return !just_seen && (in_silence(state.verdict) || hidden);
+}
+
 void absorb(JudgeState& state, std::span<const Signal> signals) {
   // Sleep comes first: every other signal of this moment was seen after it.
   for (const Signal& signal : signals) {
@@ -29,9 +37,12 @@ void absorb(JudgeState& state, std::span<const Signal> signals) {
   }
   for (const Signal& signal : signals) {
     const std::uint32_t life = state.evidence.life_number;
-    if (!state.evidence.absorb(signal, state.clocks, in_silence(state.verdict))) continue;
+    if (!state.evidence.absorb(signal, state.clocks, weak_signs_open_nothing(state))) continue;
     state.fitness.absorb(signal, state.clocks);
-    if (state.evidence.life_number != life) state.ladder.life_began();
+    if (state.evidence.life_number != life) {
+      state.ladder.life_began();
+      state.watch.trouble_before = false;
+    }
   }
 }
 
@@ -95,9 +106,11 @@ bool silence_stands_still(const Evidence& evidence, const Exiting& exiting) {
   return life.awaits_person() || (life.hold && !life.hold->over);
 }
 
-void note_awaited_children(Life& life, AwakeTime now) {
+/// What was at work while the agent waited is awaited from then on, also when it has ended.
+void note_awaited(Life& life, AwakeTime now) {
   const bool waits = life.stage == Stage::rest || life.foreground_tool_open();
   if (waits && child_at_work(life, now)) life.children_awaited = true;
+  if (life.stage == Stage::rest && life.background_running()) life.background_awaited = true;
 }
 
 }  // namespace
@@ -120,7 +133,7 @@ Outcome Judge::step(std::span<const Signal> signals, Instant now) {
   Horizon horizon(state.clocks);
   end_hold(state.evidence, state.policy, state.clocks, horizon);
   state.exiting = exiting_now(state.evidence, state.exiting, state.clocks);
-  note_awaited_children(state.evidence.life, state.clocks.awake());
+  note_awaited(state.evidence.life, state.clocks.awake());
   state.clocks.set_paused(state.evidence.paused());
   state.clocks.set_held(silence_stands_still(state.evidence, state.exiting));
 
@@ -153,6 +166,8 @@ std::size_t Judge::bytes() const {
   return sizeof(Judge) + sizeof(JudgeState) + s.decisions.capacity() * sizeof(Decision) +
          s.evidence.life.tools.capacity() * sizeof(Tool) +
          s.evidence.life.children.capacity() * sizeof(Child) +
+         s.evidence.life.questions.capacity() * sizeof(Name) +
+         s.evidence.life.pings.capacity() * sizeof(Ping) +
          s.evidence.tasks.capacity() * sizeof(Task);
 }
 

@@ -9,7 +9,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kKillWorksWithin = 60s;     // still there after a kill: escalate
 constexpr Duration kStartsWithin = 90s;        // no new life after a resume: escalate
 constexpr Duration kLoopHeldFor = 30min;
 constexpr std::uint32_t kFailedStarts = 2;     // then restart instead of resume
@@ -101,10 +100,11 @@ bool may_be_killed_for_silence(const Scene& scene) {
   return false;
 }
 
-bool is_orphan(const Scene& scene, const Episode& episode) {
+/// It died after it had become an orphan, or by the kill that follows. Requires that it is gone.
+bool died_an_orphan(const Scene& scene) {
   const Life& life = scene.evidence.life;
-  if (life.parent != ParentState::dead) return false;
-  return episode.orphaned.has_value();
+  if (life.parent != ParentState::dead || !life.parent_died) return false;
+  return life.went >= *life.parent_died + scene.policy.limits.orphan;
 }
 
 }  // namespace
@@ -146,6 +146,7 @@ Verdict Ladder::settle(const Scene& scene) {
   }
   if (found == Verdict::unknown || found == Verdict::orphaned) {
     if (found == Verdict::orphaned) episode_.open = true;
+    if (found == Verdict::unknown) episode_.orphaned.reset();  // its grace starts anew
     return found;
   }
   episode_.open = true;
@@ -159,6 +160,7 @@ Verdict Ladder::settle(const Scene& scene) {
     episode_.warned = warned;
     episode_.stall_counted = true;
     granted_ = true;
+    if (found == Verdict::dead) dead_life_ = scene.evidence.life_number;
     return found;
   }
 
@@ -172,8 +174,9 @@ Verdict Ladder::settle(const Scene& scene) {
     dead_life_ = scene.evidence.life_number;
     death_is_free_ = scene.finding.unfit != Unfit::fit || died_with_parent(life, scene.policy) ||
                      life.went_in_hold;
-    failed_starts_ = life.by_resume && !life.real_seen ? failed_starts_ + 1 : 0;
-    if (ended_by_us(life) || death_is_free_ || is_orphan(scene, episode_)) return found;
+    if (life.real_seen) failed_starts_ = 0;
+    if (life.by_resume && !life.real_seen) ++failed_starts_;
+    if (ended_by_us(life) || death_is_free_ || died_an_orphan(scene)) return found;
     return count_end(scene, cause_of_death(life), found);
   }
   return found;
@@ -195,7 +198,7 @@ Verdict Ladder::count_end(const Scene& scene, const Name& cause, Verdict found) 
   }
   if (spending_.spent(scene.policy.budget)) {
     Reason reason = because(Because::budget_spent);
-    reason.count = spending_.used();
+    reason.count = spending_.total();
     begin_loop(scene, reason);
     return Verdict::looping;
   }
@@ -229,10 +232,10 @@ void Ladder::keep_account(const Scene& scene, Verdict found) {
 // ---- The rungs
 
 void Ladder::climb(const Scene& scene, Verdict verdict, std::vector<Decision>& decisions) {
+  if (scene.clocks.paused()) return;  // nothing is done then
   notices(scene, verdict, decisions);
   gate(scene, verdict, decisions);
   configured_rungs(scene, verdict, decisions);
-  if (scene.clocks.paused()) return;  // while paused nothing is done
   switch (verdict) {
     case Verdict::suspect:
       suspect(scene, decisions);
@@ -269,7 +272,7 @@ void Ladder::stalled(const Scene& scene, std::vector<Decision>& out) {
   if (without_kill && episode_.resumed) return escalate_if_not_started(scene, verdict, out);
 
   const Planes planes = look_at_planes(scene.evidence, scene.policy, scene.finding.silence,
-                                       scene.exiting, scene.clocks, scene.horizon);
+                                       scene.exiting, scene.horizon);
   Reason obstacle;
   bool blocked = true;
   if (!may_be_killed_for_silence(scene)) {
@@ -296,7 +299,7 @@ void Ladder::stalled(const Scene& scene, std::vector<Decision>& out) {
 
 void Ladder::dead(const Scene& scene, std::vector<Decision>& out) {
   if (scene.finding.unfit != Unfit::fit) return;  // destructive actions wait for a fit observer
-  if (is_orphan(scene, episode_)) {
+  if (died_an_orphan(scene)) {
     reassign(scene, Verdict::dead, because(Because::orphan_died), out);
     return;
   }
@@ -331,7 +334,7 @@ void Ladder::looping(const Scene& scene, std::vector<Decision>& out) {
   if (scene.finding.unfit != Unfit::fit) return;
   const bool proven = scene.evidence.life.gone() ||
                       look_at_planes(scene.evidence, scene.policy, scene.finding.silence,
-                                     scene.exiting, scene.clocks, scene.horizon)
+                                     scene.exiting, scene.horizon)
                               .agreeing() >= kPlanesNeeded;
   if (proven) reassign(scene, verdict, looping_because_, out);
 }

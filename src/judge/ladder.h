@@ -58,7 +58,6 @@ class Ladder {
 
   /// Why it is looping, for the verdict's reasons.
   [[nodiscard]] const Reason& looping_because() const { return looping_because_; }
-  [[nodiscard]] const Spending& spending() const { return spending_; }
 
   template <class Fields>
   void fields(Fields& io);
@@ -96,7 +95,7 @@ class Ladder {
   Spending spending_;
   std::optional<AwakeTime> healthy_since_;
   std::uint32_t refills_seen_ = 0;
-  std::uint32_t dead_life_ = 0;          // the life whose death was counted last
+  std::optional<std::uint32_t> dead_life_;  // the life whose death was counted last
   bool death_is_free_ = false;           // that death spends nothing
   std::uint32_t failed_starts_ = 0;      // lives in a row that a resume brought up for nothing
 

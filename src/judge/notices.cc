@@ -31,7 +31,6 @@ void Ladder::notices(const Scene& scene, Verdict verdict, std::vector<Decision>&
     adoptions_seen_ = scene.evidence.parents_replaced;
     act(scene, verdict, Action::adopt, aged(Because::parent_replaced, {}), out);
   }
-  if (scene.clocks.paused()) return;
   if (!scene.watch.unfit_since) {
     unfit_told_ = false;
   } else if (!unfit_told_ && scene.horizon.due(*scene.watch.unfit_since + kLongUnfit)) {
@@ -134,7 +133,7 @@ void Ladder::configured_rungs(const Scene& scene, Verdict verdict, std::vector<D
   const Silence& silence = scene.finding.silence;
   const bool counts = verdict == Verdict::starting || verdict == Verdict::working ||
                       verdict == Verdict::suspect || verdict == Verdict::stalled;
-  if (scene.policy.ladder.empty() || !counts || silence.excused || scene.clocks.paused()) return;
+  if (scene.policy.ladder.empty() || !counts || silence.excused) return;
   if (rungs_base_ != silence.base) {
     rungs_base_ = silence.base;
     rungs_taken_ = 0;
@@ -152,7 +151,7 @@ void Ladder::configured_rungs(const Scene& scene, Verdict verdict, std::vector<D
     }
     if (verdict != Verdict::stalled || episode_.killed || silence.all_ended) continue;
     const Planes planes = look_at_planes(scene.evidence, scene.policy, silence, scene.exiting,
-                                         scene.clocks, scene.horizon);
+                                         scene.horizon);
     if (planes.agreeing() < kPlanesNeeded || scene.fitness.fleet_is_silent(scene.horizon)) continue;
     rungs_taken_ |= bit;
     kill(scene, verdict, why, out);  // resume and restart follow when it is proven gone

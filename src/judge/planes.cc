@@ -6,7 +6,7 @@
 namespace tend {
 
 Planes look_at_planes(const Evidence& evidence, const Policy& policy, const Silence& silence,
-                      const Exiting& exiting, const Clocks&, Horizon& horizon) {
+                      const Exiting& exiting, Horizon& horizon) {
   const Life& life = evidence.life;
   Planes planes;
   planes.process = life.probe == ProcessState::running || life.probe == ProcessState::stopped;
@@ -25,7 +25,7 @@ Planes look_at_planes(const Evidence& evidence, const Policy& policy, const Sile
 
   const bool ping_unanswered =
       std::any_of(life.pings.begin(), life.pings.end(), [&](const Ping& ping) {
-        return horizon.due(ping.sent + policy.limits.confirm);
+        return !ping.overtaken && horizon.due(ping.sent + policy.limits.confirm);
       });
   planes.self = life.stuck || ping_unanswered || exiting.by == ExitBy::stop;
 

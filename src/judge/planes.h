@@ -2,7 +2,6 @@
 // action needs two of them to agree that the agent is stalled, or the kernel's word that it is gone.
 #pragma once
 
-#include "judge/clocks.h"
 #include "judge/evidence.h"
 #include "judge/horizon.h"
 #include "judge/policy.h"
@@ -29,6 +28,6 @@ inline constexpr std::uint32_t kPlanesNeeded = 2;
 
 /// Requires that the silence is past its deadline.
 Planes look_at_planes(const Evidence& evidence, const Policy& policy, const Silence& silence,
-                      const Exiting& exiting, const Clocks& clocks, Horizon& horizon);
+                      const Exiting& exiting, Horizon& horizon);
 
 }  // namespace tend

@@ -112,7 +112,6 @@ std::string describe(const Reason& r) {
     case Because::stop_ordered:
       return r.limit > Duration{} ? "told to stop " + ago(r) : "told to stop";
     case Because::beats_within:
-    case Because::beats_past:
       return "last beat " + ago(r);
     case Because::paused:
       return "paused";
@@ -146,13 +145,9 @@ std::string describe(const Reason& r) {
       return "the same end (" + text(r.name) + " in phase " + phase + ") for the " +
              std::to_string(r.count) + (r.count == 3 ? "rd" : "th") + " time";
     case Because::budget_spent:
-      return "budget spent: " + counted(r.count, "attempt", "attempts") + " since the last refill";
+      return "budget spent after " + counted(r.count, "attempt", "attempts") + " in all";
     case Because::weak_sign:
       return "weak sign " + format_seconds(r.age) + " ago";
-    case Because::ping_unanswered:
-      return "ping unanswered for " + age_of_limit(r);
-    case Because::planes_agree:
-      return counted(r.count, "plane agrees", "planes agree");
     case Because::planes_missing:
       return "only " + counted(r.count, "plane agrees", "planes agree") +
              " that it is stalled, two are needed";
@@ -173,8 +168,6 @@ std::string describe(const Reason& r) {
       return "no sign of any kind for " + format_seconds(r.age);
     case Because::lingers:
       return "finished, but its process is still there after " + format_seconds(r.age);
-    case Because::looping_over:
-      return "held long enough, one more attempt";
     case Because::orphan_died:
       return "an orphan died: its work goes to others";
     case Because::ladder_rung:

@@ -34,7 +34,6 @@ enum class Because : std::uint8_t {
   exiting_announced,    // age of limit
   stop_ordered,         // age of limit
   beats_within,         // last beat: age of limit
-  beats_past,           // last beat: age of limit
   paused,               // age
   process_is,           // process STATE
   process_exited,       // exit
@@ -49,10 +48,8 @@ enum class Because : std::uint8_t {
   parent_replaced,
   observer_unfit,       // NAME: lag, suspend, fault, fleet; remaining in `limit`
   same_end_again,       // count, cause NAME, phase
-  budget_spent,         // count of limit
+  budget_spent,         // count over all lives
   weak_sign,            // the latest weak sign: age
-  ping_unanswered,      // age of limit
-  planes_agree,         // count
   planes_missing,       // count
   fleet_silent,         // count of `limit`
   not_promised,         // this policy never kills for silence
@@ -62,7 +59,6 @@ enum class Because : std::uint8_t {
   works_again,
   no_sign_at_all,       // policy plain: age
   lingers,              // finished and still there: age
-  looping_over,         // held long enough, one more attempt
   orphan_died,
   ladder_rung,          // a configured rung: age of limit
 };

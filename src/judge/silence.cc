@@ -96,7 +96,10 @@ class Measure {
 
   /// A call that was opened after the hold is work in progress, once the hold's time came.
   [[nodiscard]] bool tool_since_hold() const {
-    return life_.hold->over && life_.foreground_tool_open();
+    return life_.hold->over &&
+           std::any_of(life_.tools.begin(), life_.tools.end(), [&](const Tool& t) {
+             return t.foreground_of_lead() && t.opened >= life_.hold->began;
+           });
   }
 
   [[nodiscard]] SilenceTime last_sign() const {
@@ -141,8 +144,11 @@ class Measure {
     now_.limit = limits_.exiting;
     now_.deadline = now_.base + now_.limit;
     now_.ceiling = now_.base + 2 * now_.limit;
-    now_.because =
-        exiting_.by == ExitBy::own_word ? Because::exiting_announced : Because::stop_ordered;
+    now_.because = Because::stop_ordered;
+    if (exiting_.by == ExitBy::own_word) {
+      now_.because = Because::exiting_announced;
+      declared_silence();
+    }
   }
 
   void person() {
@@ -332,6 +338,7 @@ class Measure {
     const SilenceTime until = clocks_.silence() + (*life_.quiet_until - clocks_.now());
     now_.deadline = std::max(now_.deadline, std::min(until, now_.base + 2 * now_.limit));
     now_.limit = std::max(now_.limit, now_.deadline - now_.base);
+    now_.ceiling = std::max(now_.ceiling, now_.base + 2 * now_.limit);
   }
 
   void final_error() {
@@ -341,6 +348,7 @@ class Measure {
     now_.limited = true;
     now_.deadline = cut;
     now_.limit = cut - now_.base;
+    now_.ceiling = std::min(now_.ceiling, cut + kFinalError);
   }
 
   const Evidence& evidence_;

@@ -90,6 +90,7 @@ void fields(Io& io, Tool& v) {
   io("background", v.background);
   io("child", v.child);
   io("circling", v.circling);
+  io("over", v.over);
 }
 
 template <class Io>
@@ -113,6 +114,7 @@ template <class Io>
 void fields(Io& io, Ping& v) {
   io("id", v.id);
   io("sent", v.sent);
+  io("overtaken", v.overtaken);
 }
 
 template <class Io>
@@ -121,6 +123,7 @@ void fields(Io& io, Hold& v) {
   io("task", v.task);
   io("until", v.until);
   io("opened", v.opened);
+  io("began", v.began);
   io("first", v.first);
   io("last", v.last);
   io("over", v.over);
@@ -183,6 +186,7 @@ template <class Io>
 void fields_of_signs(Io& io, Life& v) {
   io("probe", v.probe);
   io("exit", v.exit);
+  io("was_stopped", v.was_stopped);
   io("spawned", v.spawned);
   io("clock_restarted", v.clock_restarted);
   io("by_resume", v.by_resume);

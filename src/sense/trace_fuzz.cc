@@ -1,6 +1,7 @@
 // Fuzzes the reading of traces. Any bytes may come in; whatever they are, reading ends without a
 // fault, gives times that never fall and texts that can be touched, and reads each line alike on the
 // short way and on the thorough one.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -77,7 +78,9 @@ std::size_t read_trace(std::string_view text, std::size_t piece) {
 
 }  // namespace
 
-// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer looks for this name
+// libFuzzer declares it nowhere.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   read_both_ways(text);

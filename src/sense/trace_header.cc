@@ -116,7 +116,7 @@ class HeaderReader {
     if (element.get(limits) != simdjson::SUCCESS) {
       return note("the header's `limits` is no object; ignored");
     }
-    for (const auto& [key, value] : limits) read_limit(key, value);
+    for (const auto [key, value] : limits) read_limit(key, value);
   }
 
   void read_limit(std::string_view key, const dom::element& value) {

@@ -15,6 +15,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// Changes no fact, and unlike an empty step it is never skipped.
+constexpr Signal kFleetIsWell{.is = Kind::fleet, .count = 0, .of = 9};
+
 class Driver {
  public:
   Driver(const Trace& trace, const Manner& manner)
@@ -49,8 +52,10 @@ class Driver {
       std::optional<Instant> at = next_;
       if (!extra_.empty() && (!at || extra_.front() < *at)) at = extra_.front();
       if (!at || *at > last) return;
-      std::erase_if(extra_, [&](Instant extra) { return extra <= *at; });
       step({}, *at);
+      if (std::erase_if(extra_, [&](Instant extra) { return extra <= *at; }) > 0) {
+        step({&kFleetIsWell, 1}, *at);
+      }
     }
   }
 
@@ -58,7 +63,7 @@ class Driver {
     if (manner_.through_snapshots) pass_through_snapshot();
     const Outcome outcome = judge_.step(signals, now);
     next_ = outcome.next;
-    RC_ASSERT(!next_ || *next_ > now);
+    RC_ASSERT((!next_ || *next_ > now));
     for (const Decision& decision : outcome.decisions) decided.emplace_back(now, decision);
     if (manner_.watch) manner_.watch({now, signals, outcome, judge_});
   }

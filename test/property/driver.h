@@ -32,7 +32,9 @@ struct Look {
 };
 
 struct Manner {
-  std::vector<Instant> extra_looks{};    // those inside the observer's absence are left out
+  /// At each of these times two steps that should change nothing: an empty one, and one that says
+  /// the fleet is well. Those inside the observer's absence are left out.
+  std::vector<Instant> extra_looks{};
   bool through_snapshots = false;        // each step is taken by a judge restored from a snapshot
   std::function<void(const Look&)> watch{};
 };

@@ -66,7 +66,8 @@ class Account {
 
  private:
   void change(Verdict verdict, Instant now) {
-    granted_ = verdict_ == Verdict::looping && is_trouble(verdict);
+    if (ends_episode(verdict)) granted_ = false;
+    if (verdict_ == Verdict::looping && is_trouble(verdict)) granted_ = true;
     if (is_trouble(verdict) && !is_trouble(verdict_) && now - calm_since_ >= 1800s) spent_ = 0;
     if (!is_trouble(verdict) && is_trouble(verdict_)) calm_since_ = now;
     verdict_ = verdict;
@@ -132,6 +133,20 @@ RC_GTEST_PROP(Judge, takes_each_rung_once_in_an_episode, (const Trace& trace)) {
     RC_ASSERT(pings <= 1);
     RC_ASSERT(kills <= 1);
     RC_ASSERT(attempts <= 1);
+  };
+  judge_trace(trace, manner);
+}
+
+RC_GTEST_PROP(Judge, does_not_bring_an_orphan_back, (const Trace& trace)) {
+  Witness witness;
+  std::optional<std::uint32_t> orphaned;  // the life that was
+  Manner manner;
+  manner.watch = [&](const Look& look) {
+    for (const Signal& signal : look.signals) witness.see(signal, look.now);
+    if (!witness.parent_is_dead()) orphaned.reset();
+    if (look.judge.verdict() == Verdict::orphaned) orphaned = witness.life();
+    if (orphaned != witness.life()) return;
+    RC_ASSERT(std::ranges::none_of(look.outcome.decisions, is_attempt));
   };
   judge_trace(trace, manner);
 }

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 class Dice {
  public:
-  explicit Dice(rc::Random random) : random_(std::move(random)) {}
+  explicit Dice(const rc::Random& random) : random_(random) {}
 
   std::size_t below(std::size_t n) { return static_cast<std::size_t>(random_.next() % n); }
   bool one_in(std::size_t n) { return below(n) == 0; }
@@ -49,9 +49,8 @@ constexpr std::array<Duration, 6> kLongGaps{300s, 720s, 840s, 1020s, 1800s, 3600
 
 class Author {
  public:
-  Author(Dice dice, std::size_t length) : dice(std::move(dice)), length_(length) {
-    pace_ = this->dice.below(4);
-  }
+  Author(const rc::Random& random, std::size_t length)
+      : dice(random), length_(length), pace_(dice.below(4)) {}
 
   [[nodiscard]] bool done() const { return events.size() >= length_; }
 
@@ -369,7 +368,7 @@ std::vector<Trace> thinned(const Trace& trace) {
 
 Trace random_trace(const rc::Random& random, int size) {
   const auto length = 5 + static_cast<std::size_t>(std::clamp(size, 0, 100)) * 75 / 100;
-  Author author(Dice(random), length);
+  Author author(random, length);
   Trace trace;
   const bool of_agent = author.dice.one_in(2);
   trace.policy = of_agent ? "agent" : author.dice.of(kBuiltInPolicies);
@@ -400,10 +399,12 @@ rc::Seq<Trace> simpler(const Trace& trace) {
   return rc::seq::filter(std::move(all), [](const Trace& t) { return !t.events.empty(); });
 }
 
-std::vector<Event> random_events(const rc::Random& random) {
-  Author author(Dice(random), 1);
-  while (!author.done()) play_a_scene(author);
-  return std::move(author.events);
+rc::Gen<std::vector<Event>> any_scene() {
+  return [](const rc::Random& random, int) {
+    Author author(random, 1);
+    while (!author.done()) play_a_scene(author);
+    return rc::shrinkable::just(std::move(author.events));
+  };
 }
 
 void showValue(const Trace& trace, std::ostream& out) { out << '\n' << to_json(trace); }

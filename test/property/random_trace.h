@@ -21,8 +21,8 @@ rc::Seq<Trace> simpler(const Trace& trace);
 void showValue(const Trace& trace, std::ostream& out);  // the name that RapidCheck looks for
 void showValue(const Place& place, std::ostream& out);
 
-/// A few events of every kind, for mixing into another trace.
-std::vector<Event> random_events(const rc::Random& random);
+/// A few events that belong together, for mixing into another trace.
+rc::Gen<std::vector<Event>> any_scene();
 
 }  // namespace tend
 

@@ -77,7 +77,7 @@ RC_GTEST_PROP(Judge, kills_nobody_while_the_fleet_is_silent, (const Trace& trace
   witnessed(trace, [](const Witness& witness, const Look& look) {
     if (!witness.fleet_at || look.now >= *witness.fleet_at + 60s) return;
     for (const Decision& decision : look.outcome.decisions) {
-      RC_ASSERT(!is_action(decision) || decision.action != Action::kill);
+      RC_ASSERT((!is_action(decision) || decision.action != Action::kill));
     }
   });
 }
@@ -98,7 +98,7 @@ RC_GTEST_PROP(Judge, does_nothing_while_paused, (const Trace& trace)) {
   witnessed(trace, [](const Witness& witness, const Look& look) {
     if (!witness.paused()) return;
     for (const Decision& decision : look.outcome.decisions) {
-      RC_ASSERT(!is_action(decision) || may_happen_in_a_pause(decision));
+      RC_ASSERT((!is_action(decision) || may_happen_in_a_pause(decision)));
     }
   });
 }
@@ -106,7 +106,7 @@ RC_GTEST_PROP(Judge, does_nothing_while_paused, (const Trace& trace)) {
 RC_GTEST_PROP(Judge, has_exactly_one_verdict_and_words_for_it, (const Trace& trace)) {
   std::optional<Verdict> before;
   witnessed(trace, [&](const Witness&, const Look& look) {
-    RC_ASSERT(!look.outcome.next || *look.outcome.next > look.now);
+    RC_ASSERT((!look.outcome.next || *look.outcome.next > look.now));
     std::size_t changes = 0;
     for (const Decision& decision : look.outcome.decisions) {
       RC_ASSERT(!decision.because().empty());
@@ -116,11 +116,11 @@ RC_GTEST_PROP(Judge, has_exactly_one_verdict_and_words_for_it, (const Trace& tra
         continue;
       }
       ++changes;
-      RC_ASSERT(!before || decision.verdict != *before);
+      RC_ASSERT((!before || decision.verdict != *before));
       RC_ASSERT(decision.verdict == look.judge.verdict());
     }
     RC_ASSERT(changes <= 1U);
-    RC_ASSERT(changes == 1U || before == look.judge.verdict());
+    RC_ASSERT((changes == 1U || before == look.judge.verdict()));
     before = look.judge.verdict();
   });
 }

@@ -33,6 +33,7 @@ bool proves_nothing(const Signal& signal, const Witness& witness) {
     case Kind::noise:
     case Kind::clock_step:
     case Kind::acted: return true;
+    case Kind::fleet: return signal.count == 0;
     case Kind::beat: return signal.by != BeatBy::agent;
     case Kind::process:
       return witness.probe == signal.process && signal.exit.how == Exit::How::unknown;
@@ -44,10 +45,10 @@ bool proves_nothing(const Signal& signal, const Witness& witness) {
 }
 
 rc::Gen<Signal> signal_that_may_prove_nothing() {
-  using rc::gen::element;
   std::vector<Signal> signals{
       {.is = Kind::noise},
       {.is = Kind::acted},
+      {.is = Kind::fleet, .count = 0, .of = 9},
       {.is = Kind::status, .status = Status::running},
       {.is = Kind::beat, .by = BeatBy::keeper},
       {.is = Kind::beat, .by = BeatBy::other},
@@ -84,8 +85,7 @@ RC_GTEST_PROP(Judge, does_not_hear_older_lives,
               (const Trace& trace, const std::vector<Place>& places)) {
   Trace mixed = trace;
   for (const Place& place : places) {
-    const auto events = random_events(*rc::gen::arbitrary<rc::Random>());
-    for (Event event : events) {
+    for (Event event : *any_scene()) {
       if (away(event.signal) > 0s) continue;
       event.life = Of::older;
       if (witness_of(mixed, index_of(mixed, place) + 1).life() >= 2) insert(mixed, place, event);

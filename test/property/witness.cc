@@ -2,6 +2,7 @@
 #include "witness.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tend {
 
@@ -126,8 +127,13 @@ void Witness::see_probe(const Signal& signal, Instant at) {
       beat_failed_ = false;
       return;
     case Kind::beat_failed: beat_failed_ = true; return;
-    case Kind::ping: pings_.try_emplace(signal.id, at); return;
-    case Kind::ping_failed: pings_.erase(signal.id); return;
+    case Kind::ping: pings_.emplace_back(signal.id, at); return;
+    case Kind::ping_failed: {
+      const auto last = std::find_if(pings_.rbegin(), pings_.rend(),
+                                     [&](const auto& ping) { return ping.first == signal.id; });
+      if (last != pings_.rend()) pings_.erase(std::next(last).base());
+      return;
+    }
     default: return;  // an ack counts for nothing here: which pings it answers is a finer point
   }
 }

@@ -7,6 +7,8 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "judge/policy.h"
 #include "judge/signal.h"
@@ -24,6 +26,8 @@ class Witness {
            probe == ProcessState::reused;
   }
   [[nodiscard]] bool paused() const { return want == Want::pause; }
+
+  [[nodiscard]] bool parent_is_dead() const { return parent_died_.has_value(); }
 
   /// The parent is dead, and has been for the limit and the grace of an orphan.
   [[nodiscard]] bool orphaned_past_grace(const Limits& limits, Instant now) const;
@@ -61,7 +65,7 @@ class Witness {
   std::optional<Duration> shortest_tool_;
   std::optional<Instant> beat_;
   bool beat_failed_ = false;
-  std::map<std::string_view, Instant> pings_;
+  std::vector<std::pair<std::string_view, Instant>> pings_;
   std::map<std::string_view, Verdict> children_;
   std::optional<Instant> parent_died_;
 };
