@@ -1,6 +1,7 @@
 # The short way to everything. Details: CMakePresets.json, tools/, CONTRIBUTING.md.
 PREFIX ?= /usr/local
 SECONDS ?= 60
+TIDY ?= (src|test|bench)/
 FILES = git ls-files -z --cached --others --exclude-standard -- '*.cc' '*.h'
 .PHONY: demo test bench fuzz install format tidy clean setup
 
@@ -35,7 +36,9 @@ format:
 
 tidy: setup
 	@cmake --preset clang >/dev/null && cmake --build --preset clang --target tend_commit
-	@run-clang-tidy-19 -quiet -p build/clang '/(src|test|bench)/' && echo "tidy: nothing to say"
+	@echo "tidy: reading $(TIDY)"
+	@run-clang-tidy-19 -quiet -p build/clang '^$(CURDIR)/$(TIDY)' 2>build/clang/tidy.log && \
+	  echo "tidy: nothing to say"
 
 clean:
 	@rm -rf build/dev build/release build/asan build/tsan build/fuzz build/clang

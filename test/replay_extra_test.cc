@@ -1,5 +1,6 @@
-// Runs the built program on the traces of incidents-extra/: missing headers, broken lines, other exit
-// statuses. Its own words on standard output and standard error are checked against cases.json.
+// Runs the built program on the traces of incidents-extra/: missing headers, broken lines, other
+// exit statuses. Its own words on standard output and standard error are checked against
+// cases.json.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,8 +38,8 @@ Said run_replay(const std::string& file) {
   const std::string mine = testing::TempDir() + "replay_extra." + std::to_string(::getpid());
   const std::string out = mine + ".out";
   const std::string err = mine + ".err";
-  const std::string command = std::string("'") + TEND_BINARY + "' replay --json '" + kFolder + file +
-                              "' >'" + out + "' 2>'" + err + "'";
+  const std::string command = std::string("'") + TEND_BINARY + "' replay --json '" + kFolder +
+                              file + "' >'" + out + "' 2>'" + err + "'";
   const int status = std::system(command.c_str());
   Said said;
   if (WIFEXITED(status)) said.exit = WEXITSTATUS(status);
@@ -65,7 +66,8 @@ std::string verdict_at(const std::vector<Json>& lines, double time) {
 bool always(const Json& clause, const std::vector<Json>& lines) {
   if (!contains(clause["verdict"], verdict_at(lines, clause["from"]))) return false;
   for (const Json& line : lines) {
-    if (!line.contains("verdict") || line["t"] <= clause["from"] || line["t"] > clause["to"]) continue;
+    if (!line.contains("verdict") || line["t"] <= clause["from"] || line["t"] > clause["to"])
+      continue;
     if (!contains(clause["verdict"], verdict_at(lines, line["t"]))) return false;
   }
   return true;
@@ -105,11 +107,12 @@ TEST_P(ReplayExtra, says_what_the_case_wants) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Cases, ReplayExtra, testing::ValuesIn(Json::parse(contents(kFolder + "cases.json"))),
-    [](const auto& tested) {
-      return std::regex_replace(tested.param["file"].template get<std::string>(), std::regex("[^a-z]"),
-                                "_");
-    });
+INSTANTIATE_TEST_SUITE_P(Cases, ReplayExtra,
+                         testing::ValuesIn(Json::parse(contents(kFolder + "cases.json"))),
+                         [](const auto& tested) {
+                           return std::regex_replace(
+                               tested.param["file"].template get<std::string>(),
+                               std::regex("[^a-z]"), "_");
+                         });
 
 }  // namespace

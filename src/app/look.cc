@@ -40,17 +40,24 @@ std::string_view code_of(Ink ink) {
 
 Ink ink_of(Verdict verdict) {
   switch (verdict) {
-    case Verdict::starting: return Ink::cyan;
+    case Verdict::starting:
+      return Ink::cyan;
     case Verdict::working:
-    case Verdict::finished: return Ink::green;
+    case Verdict::finished:
+      return Ink::green;
     case Verdict::waiting:
-    case Verdict::idle: return Ink::blue;
-    case Verdict::suspect: return Ink::yellow;
+    case Verdict::idle:
+      return Ink::blue;
+    case Verdict::suspect:
+      return Ink::yellow;
     case Verdict::stalled:
-    case Verdict::dead: return Ink::red;
+    case Verdict::dead:
+      return Ink::red;
     case Verdict::orphaned:
-    case Verdict::looping: return Ink::magenta;
-    case Verdict::unknown: break;
+    case Verdict::looping:
+      return Ink::magenta;
+    case Verdict::unknown:
+      break;
   }
   return Ink::faint;
 }

@@ -172,8 +172,7 @@ class ReplayCommand {
     const TraceHeader& header = trace.header();
     diff_->begin({header.id, header.about, policy->name}, other.name);
     const Expectations expectations(std::move(trace.header().expect));
-    TwinReplay replay(Judge(*std::move(policy)), Judge(std::move(other)), trace.reader(),
-                      *diff_);
+    TwinReplay replay(Judge(*std::move(policy)), Judge(std::move(other)), trace.reader(), *diff_);
     const auto last = play(trace.reader(), replay, expectations.last());
     if (!last) return std::unexpected(last.error());
     if (!diff_->end(*last)) return kExitYes;

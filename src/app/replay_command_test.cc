@@ -60,20 +60,25 @@ TEST_F(ReplayCommandTest, exits_with_one_when_an_expectation_fails) {
   option("json", "");
   EXPECT_EQ(run({"a"}), kExitYes);
   EXPECT_EQ(run({"b"}), kExitNo);
-  EXPECT_EQ(last_line(),
-            R"({"id":"X1","expect":1,"held":0,"failed":[{"clause":{"from":3,"to":800,)"
-            R"("verdict":["working"]},"saw":"suspect at 722 s"}]})"
-            "\n");
+  EXPECT_EQ(last_line(), R"({"id":"X1","expect":1,"held":0,"failed":[{"clause":{"from":3,"to":800,)"
+                         R"("verdict":["working"]},"saw":"suspect at 722 s"}]})"
+                         "\n");
 }
 
 TEST_F(ReplayCommandTest, runs_on_to_the_last_time_that_is_expected) {
   sim.files.contents["a"] = expecting(R"({"after":0,"by":1100,"action":["escalate"]})");
-  sim.files.contents["a"] += R"({"t":1001,"is":"spawn"})" "\n" R"({"t":1002,"is":"turn-start"})" "\n";
+  sim.files.contents["a"] += R"({"t":1001,"is":"spawn"})"
+                             "\n"
+                             R"({"t":1002,"is":"turn-start"})"
+                             "\n";
   option("json", "");
   run({"a"});
   EXPECT_FALSE(printed("\"t\":1722"));
   sim.files.contents["a"] = expecting(R"({"from":0,"to":2000,"never":["adopt"]})");
-  sim.files.contents["a"] += R"({"t":1001,"is":"spawn"})" "\n" R"({"t":1002,"is":"turn-start"})" "\n";
+  sim.files.contents["a"] += R"({"t":1001,"is":"spawn"})"
+                             "\n"
+                             R"({"t":1002,"is":"turn-start"})"
+                             "\n";
   EXPECT_EQ(run({"a"}), kExitYes);
   EXPECT_TRUE(printed("{\"t\":1722,\"verdict\":\"suspect\""));
 }
@@ -158,7 +163,8 @@ TEST_F(ReplayCommandTest, tells_differences_as_json) {
   option("limit", "model=10m");
   EXPECT_EQ(run({"a"}), kExitNo);
   EXPECT_TRUE(printed(R"({"t":602,"policy":"agent","verdict":"suspect","phase":"model",)"));
-  EXPECT_TRUE(printed(R"({"t":602,"policy":"worker","verdict":"working","phase":"model","since":1})"));
+  EXPECT_TRUE(
+      printed(R"({"t":602,"policy":"worker","verdict":"working","phase":"model","since":1})"));
   EXPECT_TRUE(last_line().starts_with(R"({"id":"a","policies":["agent","worker"],"spans":)"));
 }
 

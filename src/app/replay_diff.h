@@ -41,8 +41,8 @@ class ReplayDiff final : public TwinSink {
     return sides_[0].verdict.verdict != sides_[1].verdict.verdict;
   }
   void compare_verdicts(Instant at, bool changed);
-  void compare_actions(Instant at, std::span<const Decision> mine,
-                       std::span<const Decision> others, const Side& side);
+  void compare_actions(Instant at, std::span<const Decision> mine, std::span<const Decision> others,
+                       const Side& side);
   void put_verdict(Instant at, const Side& side);
   void put_action(Instant at, const Side& side, const Decision& action);
   void put_line(Instant at, std::string_view who, std::string_view what, Ink ink,

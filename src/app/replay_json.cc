@@ -66,9 +66,8 @@ void ReplayJson::end(const TraceResult& result) {
 }
 
 void ReplayJson::sum(const ReplaySum& sum) {
-  out_.write(line_of({{"traces", sum.traces},
-                      {"held", sum.traces - sum.failed.size()},
-                      {"failed", sum.failed}}));
+  out_.write(line_of(
+      {{"traces", sum.traces}, {"held", sum.traces - sum.failed.size()}, {"failed", sum.failed}}));
 }
 
 std::string counts_as_json(const DiffCounts& counts) {

@@ -22,9 +22,10 @@ Decision tool_verdict(std::string_view tool) {
 }
 
 TEST(ReplayJson, prints_a_verdict_as_the_contract_says) {
-  EXPECT_EQ(decision_as_json(Instant{12s}, tool_verdict("Bash")),
-            R"({"t":12,"verdict":"working","phase":"tool","because":["tool Bash open 10 s of 660 s"]})"
-            "\n");
+  EXPECT_EQ(
+      decision_as_json(Instant{12s}, tool_verdict("Bash")),
+      R"({"t":12,"verdict":"working","phase":"tool","because":["tool Bash open 10 s of 660 s"]})"
+      "\n");
 }
 
 TEST(ReplayJson, prints_an_action_and_its_task) {
@@ -45,7 +46,7 @@ TEST(ReplayJson, is_valid_even_where_a_name_was_cut_inside_a_character) {
   const std::string name = std::string(Name::kShown - 1, 'x') + "ä";
   const std::string line = decision_as_json(Instant{}, tool_verdict(name));
   EXPECT_NE(line.find("\xEF\xBF\xBD"), std::string::npos);
-  EXPECT_EQ(line.find("\xC3"), std::string::npos);
+  EXPECT_EQ(line.find('\xC3'), std::string::npos);
 }
 
 TEST(ReplayJson, closes_a_trace_with_what_failed) {
@@ -54,14 +55,13 @@ TEST(ReplayJson, closes_a_trace_with_what_failed) {
   view.end({"I004", 3, {}});
   view.end({"x", 2, {{R"({"from":3,"to":700,"verdict":["dead"]})", "working at 3 s"}}});
   view.sum({90, {"I006", "I144"}});
-  EXPECT_EQ(sim.out.text,
-            R"({"id":"I004","expect":3,"held":3,"failed":[]})"
-            "\n"
-            R"({"id":"x","expect":2,"held":1,"failed":[{"clause":)"
-            R"({"from":3,"to":700,"verdict":["dead"]},"saw":"working at 3 s"}]})"
-            "\n"
-            R"({"traces":90,"held":88,"failed":["I006","I144"]})"
-            "\n");
+  EXPECT_EQ(sim.out.text, R"({"id":"I004","expect":3,"held":3,"failed":[]})"
+                          "\n"
+                          R"({"id":"x","expect":2,"held":1,"failed":[{"clause":)"
+                          R"({"from":3,"to":700,"verdict":["dead"]},"saw":"working at 3 s"}]})"
+                          "\n"
+                          R"({"traces":90,"held":88,"failed":["I006","I144"]})"
+                          "\n");
 }
 
 }  // namespace

@@ -8,7 +8,8 @@ namespace tend {
 namespace {
 
 Result<void> apply(const LimitSetting& limit, Policy& policy) {
-  if (const auto* patience = std::get_if<Patience>(&limit.value)) return set_beats(policy, *patience);
+  if (const auto* patience = std::get_if<Patience>(&limit.value))
+    return set_beats(policy, *patience);
   return set_limit(policy, limit.name, std::get<Duration>(limit.value));
 }
 
@@ -75,7 +76,8 @@ Result<ReplaySettings> replay_settings(const Arguments& arguments, World& world)
     if (!limit) return std::unexpected(limit.error());
     settings.limits.push_back(*std::move(limit));
   }
-  const auto read_policy = [&](std::string_view option, std::optional<Policy>& into) -> Result<void> {
+  const auto read_policy = [&](std::string_view option,
+                               std::optional<Policy>& into) -> Result<void> {
     const auto argument = arguments.value(option);
     if (!argument) return {};
     auto policy = policy_from_argument(*argument, world);
@@ -83,7 +85,8 @@ Result<ReplaySettings> replay_settings(const Arguments& arguments, World& world)
     into = *std::move(policy);
     return {};
   };
-  if (auto read = read_policy("policy", settings.policy); !read) return std::unexpected(read.error());
+  if (auto read = read_policy("policy", settings.policy); !read)
+    return std::unexpected(read.error());
   if (auto read = read_policy("diff", settings.diff); !read) return std::unexpected(read.error());
   return settings;
 }
@@ -100,12 +103,14 @@ void apply_header_limits(const TraceHeader& header, Policy& policy,
 
 Result<Policy> policy_for(const TraceHeader& header, const ReplaySettings& settings, World& world,
                           const std::function<void(std::string_view)>& complain) {
-  Result<Policy> policy = settings.policy ? Result<Policy>(*settings.policy)
-                                          : policy_named(header.policy.empty() ? "agent" : header.policy, world);
+  Result<Policy> policy =
+      settings.policy ? Result<Policy>(*settings.policy)
+                      : policy_named(header.policy.empty() ? "agent" : header.policy, world);
   if (!policy) return policy;
   apply_header_limits(header, *policy, complain);
   for (const LimitSetting& limit : settings.limits) {
-    if (const auto applied = apply(limit, *policy); !applied) return std::unexpected(applied.error());
+    if (const auto applied = apply(limit, *policy); !applied)
+      return std::unexpected(applied.error());
   }
   return policy;
 }

@@ -25,7 +25,7 @@ struct LimitSetting {
 struct ReplaySettings {
   bool json = false;
   std::optional<Policy> policy;  // instead of the trace's own
-  std::optional<Policy> diff;    // the other one
+  std::optional<Policy> diff;  // the other one
   std::vector<LimitSetting> limits;
 };
 
@@ -38,8 +38,8 @@ Result<LimitSetting> parse_limit(std::string_view text);
 void apply_header_limits(const TraceHeader& header, Policy& policy,
                          const std::function<void(std::string_view)>& complain);
 
-/// The policy to judge a trace by, limits of the header and of the settings included. It fails if the
-/// header names a policy that neither is built in nor stands in the user's configuration.
+/// The policy to judge a trace by, limits of the header and of the settings included. It fails if
+/// the header names a policy that neither is built in nor stands in the user's configuration.
 Result<Policy> policy_for(const TraceHeader& header, const ReplaySettings& settings, World& world,
                           const std::function<void(std::string_view)>& complain);
 

@@ -24,8 +24,7 @@ TEST(ParseLimit, reads_the_pair_of_beats) {
 }
 
 TEST(ParseLimit, says_what_is_wrong) {
-  EXPECT_EQ(parse_limit("tool").error().text,
-            "--limit tool: write NAME=DURATION, as in tool=15m");
+  EXPECT_EQ(parse_limit("tool").error().text, "--limit tool: write NAME=DURATION, as in tool=15m");
   EXPECT_EQ(parse_limit("beats=3").error().text,
             "--limit beats=3: beats wants two durations, as in beats=2m,5m");
   EXPECT_TRUE(parse_limit("tool=soon").error().text.starts_with("--limit tool=soon: 'soon' is no"));
@@ -36,7 +35,8 @@ class PolicyFor : public testing::Test {
  protected:
   Result<Policy> policy() {
     World world = sim.world();
-    return policy_for(header, settings, world, [this](std::string_view what) { complaints += what; });
+    return policy_for(header, settings, world,
+                      [this](std::string_view what) { complaints += what; });
   }
 
   SimWorld sim;

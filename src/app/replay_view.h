@@ -1,5 +1,5 @@
-// What the views of `tend replay` have in common: they are told of each trace, of what is decided in
-// it, and how it ended.
+// What the views of `tend replay` have in common: they are told of each trace, of what is decided
+// in it, and how it ended.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// `tend replay` for people: a line for every change of verdict, the actions below it, and at the end
-// what held of the expectations.
+// `tend replay` for people: a line for every change of verdict, the actions below it, and at the
+// end what held of the expectations.
 #pragma once
 
 #include <string>

@@ -44,7 +44,8 @@ class TimelineTest : public testing::Test {
 };
 
 TEST_F(TimelineTest, opens_with_id_and_about) {
-  timeline.begin({"I004", "a long test run that says nothing at all between its start and its result",
+  timeline.begin({"I004",
+                  "a long test run that says nothing at all between its start and its result",
                   "agent"});
   EXPECT_EQ(sim.out.text,
             "I004  a long test run that says nothing at all between its start and its result\n"

@@ -76,8 +76,8 @@ void Expectations::see_action(Check& check, Instant at, Action action) {
   const Clause& clause = check.clause;
   if (at < clause.begin || at > clause.end || !clause.actions.contains(action)) return;
   ++check.count;
-  const bool breaks = clause.form == Form::never ||
-                      (clause.form == Form::at_most && check.count > clause.most);
+  const bool breaks =
+      clause.form == Form::never || (clause.form == Form::at_most && check.count > clause.most);
   if (!breaks || check.broken) return;
   check.broken = at;
   check.action = action;
@@ -96,10 +96,13 @@ bool Expectations::holds(const Check& check) {
   switch (check.clause.form) {
     case Form::always:
     case Form::never:
-    case Form::at_most: return !check.broken;
+    case Form::at_most:
+      return !check.broken;
     case Form::sometime:
-    case Form::taken: return check.count > 0;
-    case Form::not_understood: break;
+    case Form::taken:
+      return check.count > 0;
+    case Form::not_understood:
+      break;
   }
   return false;
 }
@@ -108,8 +111,10 @@ bool Expectations::holds(const Check& check) {
 std::string Expectations::saw(const Check& check) {
   const Clause& clause = check.clause;
   switch (clause.form) {
-    case Form::always: return std::string(word(check.verdict)) + " at " + seconds(*check.broken);
-    case Form::never: return std::string(word(check.action)) + " at " + seconds(*check.broken);
+    case Form::always:
+      return std::string(word(check.verdict)) + " at " + seconds(*check.broken);
+    case Form::never:
+      return std::string(word(check.action)) + " at " + seconds(*check.broken);
     case Form::at_most:
       return std::to_string(check.count) + " of them " + span(clause) + ", one too many (" +
              std::string(word(check.action)) + ") at " + seconds(*check.broken);
@@ -117,7 +122,8 @@ std::string Expectations::saw(const Check& check) {
       return "only " + listed(check.seen, kVerdictWords, "and") + " " + span(clause);
     case Form::taken:
       return "no " + listed(clause.actions, kActionWords, "or") + " " + span(clause);
-    case Form::not_understood: break;
+    case Form::not_understood:
+      break;
   }
   return "clause not understood";
 }

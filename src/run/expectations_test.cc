@@ -10,7 +10,8 @@ namespace {
 using namespace std::chrono_literals;
 
 Expectations expect(const std::string& clauses) {
-  return Expectations(parse_trace_header(R"({"trace":1,"expect":[)" + clauses + "]}").value().expect);
+  return Expectations(
+      parse_trace_header(R"({"trace":1,"expect":[)" + clauses + "]}").value().expect);
 }
 
 void verdict(Expectations& expectations, Duration at, Verdict verdict) {
@@ -109,8 +110,9 @@ TEST(Expectations, that_nobody_understands_fail) {
 
 TEST(Expectations, know_the_latest_time_they_name) {
   EXPECT_EQ(expect("").last(), Instant{});
-  EXPECT_EQ(expect(R"({"from":0,"to":9,"never":["kill"]},{"after":0,"by":7,"action":["kill"]})").last(),
-            Instant{9s});
+  EXPECT_EQ(
+      expect(R"({"from":0,"to":9,"never":["kill"]},{"after":0,"by":7,"action":["kill"]})").last(),
+      Instant{9s});
 }
 
 }  // namespace

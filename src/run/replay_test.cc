@@ -30,7 +30,8 @@ struct Listing final : DecisionSink {
   void decided(Instant at, const Decision& decision) override {
     text += text.empty() ? "" : ", ";
     text += std::to_string(at.time_since_epoch() / 1s) + " s ";
-    text += decision.kind == Decision::Kind::verdict ? word(decision.verdict) : word(decision.action);
+    text +=
+        decision.kind == Decision::Kind::verdict ? word(decision.verdict) : word(decision.action);
   }
   std::string text;
 };

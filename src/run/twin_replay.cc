@@ -20,8 +20,8 @@ void TwinReplay::take(const Moment& moment) {
 
 void TwinReplay::run_to(Instant last) {
   while (true) {
-    const Instant due = std::min(first_.next().value_or(Instant::max()),
-                                 second_.next().value_or(Instant::max()));
+    const Instant due =
+        std::min(first_.next().value_or(Instant::max()), second_.next().value_or(Instant::max()));
     if (due > last || !observer_.was_there(due)) return;
     first_.run_to(due);
     second_.run_to(due);

@@ -53,7 +53,8 @@ const char* read_value(const char* at, FieldValue& into) {
       into.type = FieldValue::Type::flag;
       into.flag = false;
       return is_atom(at, "false") ? at + 5 : nullptr;
-    default: return read_whole(at, into);
+    default:
+      return read_number(at, into);
   }
 }
 

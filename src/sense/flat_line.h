@@ -1,7 +1,7 @@
-// The short way through a trace line. Almost every line is one flat object of plain texts, whole
-// numbers and flags without a blank between; that much is read here in one pass, in a third of the
-// time. Whatever is not that plain is left to JsonLine, so the two can never give different answers:
-// the fuzzer holds them to it.
+// The short way through a trace line. Almost every line is one flat object of plain texts, numbers
+// and flags without a blank between; that much is read here in one pass, in a third of the
+// time. Whatever is not that plain is left to JsonLine, so the two can never give different
+// answers: the fuzzer holds them to it.
 #pragma once
 
 #include <string_view>

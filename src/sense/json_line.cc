@@ -74,16 +74,20 @@ bool JsonLine::Reader::read_scalar(od::value& value, FieldValue& into) {
     case '"': {
       od::raw_json_string raw;
       into.type = FieldValue::Type::text;
-      return value.get_raw_json_string().get(raw) == simdjson::SUCCESS &&
-             read_text(raw, into.text);
+      return value.get_raw_json_string().get(raw) == simdjson::SUCCESS && read_text(raw, into.text);
     }
     case 't':
     case 'f':
       into.type = FieldValue::Type::flag;
       into.flag = *token == 't';
       return is_atom(token, into.flag ? "true" : "false");
-    case 'n': into.type = FieldValue::Type::other; return is_atom(token, "null");
-    default: return read_number(token, into);
+    case 'n':
+      into.type = FieldValue::Type::other;
+      return is_atom(token, "null");
+    default: {
+      const char* const end = read_number(token, into);
+      return end != nullptr && ends_token(*end);
+    }
   }
 }
 
@@ -98,7 +102,7 @@ bool JsonLine::Reader::read_exit(od::value& value, Exit& exit) {
     const char* const token = field.value().raw_json_token().data();
     if (!well_formed(field.value(), 1)) return false;
     FieldValue number;
-    if ((key != "code" && key != "signal") || !read_number(token, number) ||
+    if ((key != "code" && key != "signal") || read_number(token, number) == nullptr ||
         number.type != FieldValue::Type::whole) {
       continue;
     }

@@ -10,8 +10,7 @@ constexpr std::size_t kBlock = std::size_t{256} * 1024;
 
 }  // namespace
 
-LineSplitter::LineSplitter(ByteSource& bytes)
-    : bytes_(bytes), buffer_(kBlock + kPadding) {}
+LineSplitter::LineSplitter(ByteSource& bytes) : bytes_(bytes), buffer_(kBlock + kPadding) {}
 
 LineSplitter::Got LineSplitter::next() {
   while (true) {

@@ -39,8 +39,13 @@ TEST(LineSplitter, sees_no_line_behind_the_last_newline) {
 }
 
 TEST(LineSplitter, passes_over_a_byte_order_mark_at_the_start_only) {
-  EXPECT_EQ(lines_of("\xEF\xBB\xBF" "a\n\xEF\xBB\xBF" "b", 2),
-            (std::vector<std::string>{"a", "\xEF\xBB\xBF" "b"}));
+  EXPECT_EQ(lines_of("\xEF\xBB\xBF"
+                     "a\n\xEF\xBB\xBF"
+                     "b",
+                     2),
+            (std::vector<std::string>{"a",
+                                      "\xEF\xBB\xBF"
+                                      "b"}));
 }
 
 TEST(LineSplitter, passes_a_line_of_the_longest_length_and_skips_a_longer_one) {

@@ -18,8 +18,34 @@
 namespace tend {
 
 enum class Field : std::uint8_t {
-  t, is, life, pid, state, exit, by, of, status, task, id, tool, limit, background, child, same,
-  until, cause, error, final, verdict, for_whom, event, waiting, want, seconds, silent, from,
+  t,
+  is,
+  life,
+  pid,
+  state,
+  exit,
+  by,
+  of,
+  status,
+  task,
+  id,
+  tool,
+  limit,
+  background,
+  child,
+  same,
+  until,
+  cause,
+  error,
+  final,
+  verdict,
+  for_whom,
+  event,
+  waiting,
+  want,
+  seconds,
+  silent,
+  from,
   trace,
 };
 inline constexpr std::array<std::string_view, 29> kFieldWords{
@@ -42,11 +68,16 @@ struct FieldValue {
   bool operator==(const FieldValue& value) const {
     if (type != value.type) return false;
     switch (type) {
-      case Type::text: return text == value.text;
-      case Type::whole: return whole == value.whole;
-      case Type::real: return !(real < value.real) && !(value.real < real);
-      case Type::flag: return flag == value.flag;
-      case Type::other: break;
+      case Type::text:
+        return text == value.text;
+      case Type::whole:
+        return whole == value.whole;
+      case Type::real:
+        return !(real < value.real) && !(value.real < real);
+      case Type::flag:
+        return flag == value.flag;
+      case Type::other:
+        break;
     }
     return true;
   }
@@ -106,9 +137,11 @@ class TraceFields {
         return static_cast<std::uint32_t>(std::clamp<std::int64_t>(value->whole, 0, kMost));
       case FieldValue::Type::real:
         return static_cast<std::uint32_t>(std::clamp<double>(value->real, 0, kMost));
-      case FieldValue::Type::flag: return value->flag ? 1 : 0;
+      case FieldValue::Type::flag:
+        return value->flag ? 1 : 0;
       case FieldValue::Type::text:
-      case FieldValue::Type::other: break;
+      case FieldValue::Type::other:
+        break;
     }
     return 0;
   }

@@ -1,6 +1,6 @@
 // Fuzzes the reading of traces. Any bytes may come in; whatever they are, reading ends without a
-// fault, gives times that never fall and texts that can be touched, and reads each line alike on the
-// short way and on the thorough one.
+// fault, gives times that never fall and texts that can be touched, and reads each line alike on
+// the short way and on the thorough one.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The first line of a trace: who it is about, the policy and limits to judge it by, and what a right
-// judge says about it.
+// The first line of a trace: who it is about, the policy and limits to judge it by, and what a
+// right judge says about it.
 #pragma once
 
 #include <bitset>

@@ -23,7 +23,8 @@ Clause clause(const std::string& text) {
 }
 
 TEST(TraceHeader, names_the_trace_and_its_policy) {
-  const TraceHeader header = read(R"({"trace":1,"id":"I004","about":"a run","policy":"worker","x":[]})");
+  const TraceHeader header =
+      read(R"({"trace":1,"id":"I004","about":"a run","policy":"worker","x":[]})");
   EXPECT_EQ(header.id, "I004");
   EXPECT_EQ(header.about, "a run");
   EXPECT_EQ(header.policy, "worker");
@@ -39,7 +40,8 @@ TEST(TraceHeader, of_another_version_is_refused) {
 }
 
 TEST(TraceHeader, sets_limits_in_seconds) {
-  const TraceHeader header = read(R"({"trace":1,"limits":{"tool":900,"confirm":0.5,"beats":[120,300]}})");
+  const TraceHeader header =
+      read(R"({"trace":1,"limits":{"tool":900,"confirm":0.5,"beats":[120,300]}})");
   ASSERT_EQ(header.limits.size(), 2U);
   EXPECT_EQ(header.limits[0], (std::pair<std::string, Duration>{"tool", 900s}));
   EXPECT_EQ(header.limits[1], (std::pair<std::string, Duration>{"confirm", 500ms}));
@@ -81,7 +83,8 @@ TEST(TraceHeader, keeps_a_clause_that_it_does_not_understand) {
         R"({"from":9,"to":3,"verdict":["idle"]})", R"({"from":-1,"to":3,"verdict":["idle"]})",
         R"({"from":1,"to":3,"verdict":["lazy"]})", R"({"from":1,"to":3,"verdict":[]})",
         R"({"from":1,"to":3,"verdict":"idle"})", R"({"from":1,"to":3,"action":["kill"]})",
-        R"({"from":1,"to":3,"at-most":-1,"action":["kill"]})", R"({"after":1,"by":3,"never":["kill"]})",
+        R"({"from":1,"to":3,"at-most":-1,"action":["kill"]})",
+        R"({"after":1,"by":3,"never":["kill"]})",
         R"({"from":1,"to":3,"verdict":["idle"],"never":["kill"]})",
         R"({"from":1,"by":3,"verdict":["idle"]})", R"({"after":1,"by":3,"action":["slap"]})"}) {
     EXPECT_EQ(clause(text).form, Form::not_understood) << text;

@@ -11,8 +11,7 @@ bool is_blank(std::string_view line) {
 }
 
 bool in_range(const FieldValue& t) {
-  const double seconds =
-      t.type == FieldValue::Type::whole ? static_cast<double>(t.whole) : t.real;
+  const double seconds = t.type == FieldValue::Type::whole ? static_cast<double>(t.whole) : t.real;
   return seconds >= 0 && seconds * 1000 <= static_cast<double>(kLongestTime.count());
 }
 

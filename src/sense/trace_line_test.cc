@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sense/flat_line.h"
+#include "sense/json_token.h"
 #include "sense/testing.h"
 
 namespace tend {
@@ -67,11 +68,13 @@ TEST_F(TraceLine, is_bad_if_it_does_not_say_what_it_is) {
 
 TEST_F(TraceLine, is_bad_if_it_is_no_json_object) {
   for (const char* text :
-       {"not json at all", R"({"t":5,"is":"process","sta)", R"({"t":410,"is":)", "[1]", "5", "\"a\"",
-        R"({"t":1,"is":"progress")", R"({"t":1,"is":"progress",})", R"({"t":1 "is":"progress"})",
-        R"({"t":01,"is":"progress"})", R"({"t":1.,"is":"progress"})", R"({"t":+1,"is":"progress"})",
-        R"({"t":1,"is":"progress"}})", R"({"t":1,"is":"progress"}{"t":2})", R"({"t":1,"is":"progress"]})",
-        R"({"t":1,"is":"progress"} x)", "{\"t\":1,\"is\":\"pro\tgress\"}", R"({"t":1,"is":"pro\qgress"})"}) {
+       {"not json at all", R"({"t":5,"is":"process","sta)", R"({"t":410,"is":)", "[1]", "5",
+        "\"a\"", R"({"t":1,"is":"progress")", R"({"t":1,"is":"progress",})",
+        R"({"t":1 "is":"progress"})", R"({"t":01,"is":"progress"})", R"({"t":1.,"is":"progress"})",
+        R"({"t":+1,"is":"progress"})", R"({"t":1,"is":"progress"}})",
+        R"({"t":1,"is":"progress"}{"t":2})", R"({"t":1,"is":"progress"]})",
+        R"({"t":1,"is":"progress"} x)", "{\"t\":1,\"is\":\"pro\tgress\"}",
+        R"({"t":1,"is":"pro\qgress"})"}) {
     EXPECT_FALSE(problem(text).empty()) << text;
   }
 }
@@ -79,7 +82,8 @@ TEST_F(TraceLine, is_bad_if_it_is_no_json_object) {
 TEST_F(TraceLine, is_bad_also_where_nobody_looks) {
   for (const char* value : {"[1,2", "[1,2}", "{\"a\":1", "{\"a\"}", "[tru]", "[nul]", "[1 2]", "01",
                             "truth", "nil", "[\"\\q\"]", "{\"\\q\":1}", "-", "1e", "[,]", ""}) {
-    EXPECT_FALSE(problem(std::string(R"({"t":1,"is":"progress","x":)") + value + "}").empty()) << value;
+    EXPECT_FALSE(problem(std::string(R"({"t":1,"is":"progress","x":)") + value + "}").empty())
+        << value;
   }
 }
 
@@ -95,8 +99,9 @@ TEST_F(TraceLine, may_be_blank_or_a_header) {
 }
 
 TEST_F(TraceLine, may_have_blanks_escapes_and_unknown_fields) {
-  read("  { \"t\" : 1 , \"is\" : \"tool-open\",\"id\":\"a\\\"\\u00e4\",\"t\\u006fol\":\"Bash\","
-       "\"x\":{\"y\":[1,-2.5e3,true,null,\"z\"]} } \r");
+  read(
+      "  { \"t\" : 1 , \"is\" : \"tool-open\",\"id\":\"a\\\"\\u00e4\",\"t\\u006fol\":\"Bash\","
+      "\"x\":{\"y\":[1,-2.5e3,true,null,\"z\"]} } \r");
   EXPECT_EQ(signal.is, Kind::tool_open);
   EXPECT_EQ(signal.id, "a\"\xc3\xa4");
   EXPECT_EQ(signal.tool, "Bash");
@@ -124,10 +129,10 @@ TEST_F(TraceLine, with_an_unknown_word_proves_as_little_as_can_be) {
   EXPECT_EQ(read(R"({"t":0,"is":"activity","from":"disk"})").from, ActivityFrom::log);
   EXPECT_EQ(read(R"({"t":0,"is":"child","child":"c","verdict":"fine"})").verdict, Verdict::unknown);
   for (const char* text :
-       {R"({"t":0,"is":"status","status":"new"})", R"({"t":0,"is":"state","state":"new","until":9})",
-        R"({"t":0,"is":"intent","want":"new"})", R"({"t":0,"is":"parent","state":"new"})",
-        R"({"t":0,"is":"task","task":"a","event":"new"})", R"({"t":0,"is":"child","verdict":"dead"})",
-        R"({"t":0,"is":"inbox","waiting":"many"})"}) {
+       {R"({"t":0,"is":"status","status":"new"})",
+        R"({"t":0,"is":"state","state":"new","until":9})", R"({"t":0,"is":"intent","want":"new"})",
+        R"({"t":0,"is":"parent","state":"new"})", R"({"t":0,"is":"task","task":"a","event":"new"})",
+        R"({"t":0,"is":"child","verdict":"dead"})", R"({"t":0,"is":"inbox","waiting":"many"})"}) {
     EXPECT_EQ(read(text).is, Kind::other) << text;
     EXPECT_FALSE(signal.until) << text;
   }
@@ -156,7 +161,8 @@ TEST_F(TraceLine, tells_of_children) {
 }
 
 TEST_F(TraceLine, tells_of_tools) {
-  read(R"({"t":0,"is":"tool-open","id":"a","tool":"Bash","limit":600,"task":"s","background":true})");
+  read(
+      R"({"t":0,"is":"tool-open","id":"a","tool":"Bash","limit":600,"task":"s","background":true})");
   EXPECT_EQ(signal.id, "a");
   EXPECT_EQ(signal.tool, "Bash");
   EXPECT_EQ(signal.limit, 600s);
@@ -185,7 +191,8 @@ TEST_F(TraceLine, keeps_the_cause_as_it_was_written) {
 TEST_F(TraceLine, brings_absurd_numbers_into_range) {
   EXPECT_EQ(read(R"({"t":0,"is":"tool-open","id":"a","limit":-5})").limit, 0s);
   EXPECT_EQ(read(R"({"t":0,"is":"tool-open","id":"a","limit":1e300})").limit, kLongestTime);
-  EXPECT_EQ(read(R"({"t":0,"is":"tool-open","id":"a","limit":999999999999999999})").limit, kLongestTime);
+  EXPECT_EQ(read(R"({"t":0,"is":"tool-open","id":"a","limit":999999999999999999})").limit,
+            kLongestTime);
   EXPECT_EQ(read(R"({"t":0,"is":"tool-open","id":"a","limit":"10"})").limit, std::nullopt);
   EXPECT_EQ(read(R"({"t":0,"is":"lag","seconds":-5})").seconds, 0s);
   EXPECT_EQ(read(R"({"t":0,"is":"clock-step","seconds":-5})").seconds, -5s);
@@ -194,11 +201,24 @@ TEST_F(TraceLine, brings_absurd_numbers_into_range) {
   EXPECT_EQ(read(R"({"t":0,"is":"inbox","waiting":1e12})").count, 4294967295U);
 }
 
+TEST_F(TraceLine, has_numbers_that_are_the_nearest_there_is) {
+  for (const std::string text : {"0.1", "-0.1", "123456.789", "0.000000000001", "12345678901234.5",
+                                 "123456789012345.67", "999999999999999", "1000000000000000",
+                                 "9007199254740993", "1.5e3", "2.5E-3", "0.0", "-0"}) {
+    FieldValue value;
+    ASSERT_EQ(read_number((text + ",").c_str(), value) == nullptr, false) << text;
+    const double read =
+        value.type == FieldValue::Type::whole ? static_cast<double>(value.whole) : value.real;
+    EXPECT_EQ(read, std::stod(text)) << text;
+  }
+}
+
 TEST_F(TraceLine, is_read_alike_on_the_short_way_and_on_the_thorough_one) {
   JsonLine json;
   for (const char* text :
-       {R"({"t":2,"is":"tool-open","id":"a","tool":"Bash","limit":600})", R"({"x":"y","t":-0,"is":"z"})",
-        R"({"t":1,"is":"ask","id":"","final":false,"child":true})", R"({"t":999999999999999999})"}) {
+       {R"({"t":2,"is":"tool-open","id":"a","tool":"Bash","limit":600})",
+        R"({"x":"y","t":-0,"is":"z"})", R"({"t":1,"is":"ask","id":"","final":false,"child":true})",
+        R"({"t":999999999999999999})", R"({"t":0.1,"until":-123456.789,"seconds":1e-3})"}) {
     const PaddedLine line(text);
     TraceFields flat;
     TraceFields thorough;
@@ -209,9 +229,9 @@ TEST_F(TraceLine, is_read_alike_on_the_short_way_and_on_the_thorough_one) {
 }
 
 TEST_F(TraceLine, that_is_not_plain_is_no_matter_of_the_short_way) {
-  for (const char* text : {"", "{", "{}", R"({"t":1.5})", R"({"t":1,"x":null})", R"({"t": 1})", "{\"t\":1,}",
-                           R"({"t":"\n"})", R"({"t":[]})", R"({"t":1}})", R"({"t")", R"({"t":)", R"({"t)",
-                           "{\"t\":\"\xc3\xa4\"}", "{\"t\":\"\x01\"}", R"({"t":1234567890123456789})"}) {
+  for (const char* text : {"", "{", "{}", R"({"t":1,"x":null})", R"({"t": 1})", "{\"t\":1,}",
+                           R"({"t":"\n"})", R"({"t":[]})", R"({"t":1}})", R"({"t")", R"({"t":)",
+                           R"({"t)", "{\"t\":\"\xc3\xa4\"}", "{\"t\":\"\x01\"}"}) {
     const PaddedLine line(text);
     TraceFields fields;
     EXPECT_FALSE(read_flat_line(line.view(), fields)) << text;

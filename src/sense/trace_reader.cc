@@ -24,10 +24,14 @@ Result<TraceHeader> TraceReader::open() {
   read_signal();
   may_be_header_ = false;
   switch (last_step_) {
-    case Step::header: return read_header();
-    case Step::signal: return TraceHeader{};
-    case Step::failed: return std::unexpected(lines_.error());
-    case Step::end: break;
+    case Step::header:
+      return read_header();
+    case Step::signal:
+      return TraceHeader{};
+    case Step::failed:
+      return std::unexpected(lines_.error());
+    case Step::end:
+      break;
   }
   if (lines_.number() == 0) return fail(name_ + " is empty");
   return fail(name_ + " is no trace: not one of its lines can be read");
@@ -67,8 +71,8 @@ bool TraceReader::was_there(Instant at) {
 }
 
 bool TraceReader::was_away(Instant at) const {
-  return std::ranges::any_of(
-      aways_, [&](const Away& away) { return away.since < at && at < away.until; });
+  return std::ranges::any_of(aways_,
+                             [&](const Away& away) { return away.since < at && at < away.until; });
 }
 
 /// Forgets the moment that was given out last.
@@ -129,8 +133,11 @@ TraceReader::Step TraceReader::read_line(Signal& into) {
     }
     Instant seen{};
     switch (parser_.parse(lines_.text(), texts_[turn_], into, seen)) {
-      case Found::signal: keep_time(seen); return Step::signal;
-      case Found::nothing: continue;
+      case Found::signal:
+        keep_time(seen);
+        return Step::signal;
+      case Found::nothing:
+        continue;
       case Found::bad:
         report_(lines_.number(), std::string(parser_.problem()) + "; skipped");
         break;

@@ -58,13 +58,15 @@ TEST(TraceReader, gives_all_signals_of_a_time_at_once) {
 }
 
 TEST(TraceReader, reads_a_header_on_the_first_line_only) {
-  Opened trace("\n{\"trace\":1,\"id\":\"x\",\"limits\":{\"moon\":1}}\n" + ask(1, "a") + "{\"trace\":1}\n");
+  Opened trace("\n{\"trace\":1,\"id\":\"x\",\"limits\":{\"moon\":1}}\n" + ask(1, "a") +
+               "{\"trace\":1}\n");
   const auto header = trace.reader->open();
   ASSERT_TRUE(header);
   EXPECT_EQ(header->id, "x");
   EXPECT_EQ(rest_of(*trace.reader), "1: aska");
-  EXPECT_EQ(trace.reports, (std::vector<std::string>{"2: there is no limit 'moon'; ignored",
-                                                     "4: a header can only be the first line; skipped"}));
+  EXPECT_EQ(trace.reports,
+            (std::vector<std::string>{"2: there is no limit 'moon'; ignored",
+                                      "4: a header can only be the first line; skipped"}));
 }
 
 TEST(TraceReader, names_bad_lines_and_goes_on) {
@@ -99,7 +101,8 @@ TEST(TraceReader, opens_a_trace_of_nothing_but_a_header) {
 
 TEST(TraceReader, gives_out_a_crowded_moment_in_parts) {
   std::string text;
-  for (std::size_t i = 0; i < TraceReader::kMostSignals + 10; ++i) text += ask(7, std::to_string(i));
+  for (std::size_t i = 0; i < TraceReader::kMostSignals + 10; ++i)
+    text += ask(7, std::to_string(i));
   Opened trace(text + ask(8, "last"), 100'000);
   ASSERT_TRUE(trace.reader->open());
   Moment moment;
@@ -114,7 +117,8 @@ TEST(TraceReader, gives_out_a_crowded_moment_in_parts) {
 }
 
 TEST(TraceReader, knows_that_the_observer_was_away_before_it_gives_out_the_lag) {
-  Opened trace(ask(1, "a") + ask(30, "b") + "{\"t\":35,\"is\":\"lag\",\"seconds\":25}\n" + ask(40, "c"));
+  Opened trace(ask(1, "a") + ask(30, "b") + "{\"t\":35,\"is\":\"lag\",\"seconds\":25}\n" +
+               ask(40, "c"));
   ASSERT_TRUE(trace.reader->open());
   Moment moment;
   ASSERT_TRUE(*trace.reader->next(moment));

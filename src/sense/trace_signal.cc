@@ -1,5 +1,9 @@
 #include "sense/trace_signal.h"
 
+#include <array>
+#include <cstddef>
+#include <string_view>
+
 #include "judge/words.h"
 #include "sense/word_index.h"
 
@@ -25,105 +29,170 @@ Cause cause_of(std::string_view written) {
   return Cause::another;
 }
 
-void read_cause(const TraceFields& fields, Field field, Signal& signal) {
+void set_cause(const TraceFields& fields, Field field, Signal& signal) {
   if (!fields.has(field)) return;
   signal.cause_word = fields.text(field);
   signal.cause = cause_of(signal.cause_word);
 }
 
-void read_until(const TraceFields& fields, Signal& signal) {
+void set_until(const TraceFields& fields, Signal& signal) {
   if (const auto until = fields.duration(Field::until)) signal.until = Instant{*until};
 }
 
-void read_tool_open(const TraceFields& fields, Signal& signal) {
+// One reader a kind. It says no when the line tells nothing that its kind could mean.
+
+bool read_nothing(const TraceFields& /*fields*/, Signal& /*signal*/) { return true; }
+
+bool read_spawn(const TraceFields& fields, Signal& signal) {
+  const FieldValue* const pid = fields.number(Field::pid);
+  if (pid != nullptr && pid->type == FieldValue::Type::whole) signal.pid = pid->whole;
+  return true;
+}
+
+bool read_process(const TraceFields& fields, Signal& signal) {
+  kProcessStates.find(fields.text(Field::state), signal.process);
+  signal.exit = fields.exit;
+  return true;
+}
+
+bool read_beat(const TraceFields& fields, Signal& signal) {
+  kBeatBys.find(fields.text(Field::by), signal.by);
+  return true;
+}
+
+bool read_status(const TraceFields& fields, Signal& signal) {
+  return kStatuses.find(fields.text(Field::status), signal.status);
+}
+
+bool read_id(const TraceFields& fields, Signal& signal) {
   signal.id = fields.text(Field::id);
+  return true;
+}
+
+bool read_tool_open(const TraceFields& fields, Signal& signal) {
   signal.tool = fields.text(Field::tool);
   signal.limit = fields.duration(Field::limit);
   signal.background = fields.flag(Field::background);
   signal.child_tool = fields.flag(Field::child) || signal.tool == "Task" || signal.tool == "Agent";
+  return read_id(fields, signal);
 }
 
-void read_spawn(const TraceFields& fields, Signal& signal) {
-  const FieldValue* const pid = fields.number(Field::pid);
-  if (pid != nullptr && pid->type == FieldValue::Type::whole) signal.pid = pid->whole;
+bool read_tool_close(const TraceFields& fields, Signal& signal) {
+  signal.same = fields.count(Field::same);
+  return read_id(fields, signal);
 }
 
-void read_child(const TraceFields& fields, Signal& signal) {
+bool read_retry(const TraceFields& fields, Signal& signal) {
+  set_until(fields, signal);
+  set_cause(fields, Field::cause, signal);
+  return true;
+}
+
+bool read_turn_end(const TraceFields& fields, Signal& signal) {
+  signal.count = fields.count(Field::background);
+  set_cause(fields, Field::error, signal);
+  return true;
+}
+
+bool read_error(const TraceFields& fields, Signal& signal) {
+  signal.final = fields.flag(Field::final);
+  set_cause(fields, Field::cause, signal);
+  return true;
+}
+
+bool read_state(const TraceFields& fields, Signal& signal) {
+  set_until(fields, signal);
+  return kSelfStates.find(fields.text(Field::state), signal.state);
+}
+
+bool read_activity(const TraceFields& fields, Signal& signal) {
+  kActivities.find(fields.text(Field::from), signal.from);
+  return true;
+}
+
+bool read_child(const TraceFields& fields, Signal& signal) {
   signal.child = fields.text(Field::child);
   signal.for_parent = fields.text(Field::for_whom) == "parent";
   kVerdicts.find(fields.text(Field::verdict), signal.verdict);
+  return !signal.child.empty();
 }
 
-void read_clock_step(const TraceFields& fields, Signal& signal) {
-  const FieldValue* const step = fields.number(Field::seconds);
-  if (step != nullptr) signal.seconds = duration_of(*step, -kLongestTime);
+bool read_task(const TraceFields& fields, Signal& signal) {
+  return kTaskEvents.find(fields.text(Field::event), signal.event);
 }
 
-/// Reads what is particular to the kind. False when the line says nothing that its kind could mean.
-bool read_kind(const TraceFields& fields, Signal& signal) {
-  switch (signal.is) {
-    case Kind::spawn: read_spawn(fields, signal); return true;
-    case Kind::process:
-      kProcessStates.find(fields.text(Field::state), signal.process);
-      signal.exit = fields.exit;
-      return true;
-    case Kind::beat: kBeatBys.find(fields.text(Field::by), signal.by); return true;
-    case Kind::status: return kStatuses.find(fields.text(Field::status), signal.status);
-    case Kind::tool_open: read_tool_open(fields, signal); return true;
-    case Kind::tool_close:
-      signal.id = fields.text(Field::id);
-      signal.same = fields.count(Field::same);
-      return true;
-    case Kind::tool_beat:
-    case Kind::ask:
-    case Kind::answer:
-    case Kind::ping:
-    case Kind::ack:
-    case Kind::ping_failed: signal.id = fields.text(Field::id); return true;
-    case Kind::retry:
-      read_until(fields, signal);
-      read_cause(fields, Field::cause, signal);
-      return true;
-    case Kind::turn_end:
-      signal.count = fields.count(Field::background);
-      read_cause(fields, Field::error, signal);
-      return true;
-    case Kind::error:
-      signal.final = fields.flag(Field::final);
-      read_cause(fields, Field::cause, signal);
-      return true;
-    case Kind::state:
-      read_until(fields, signal);
-      return kSelfStates.find(fields.text(Field::state), signal.state);
-    case Kind::activity: kActivities.find(fields.text(Field::from), signal.from); return true;
-    case Kind::child: read_child(fields, signal); return !signal.child.empty();
-    case Kind::task: return kTaskEvents.find(fields.text(Field::event), signal.event);
-    case Kind::inbox:
-      signal.count = fields.count(Field::waiting);
-      return fields.number(Field::waiting) != nullptr;
-    case Kind::parent: return kParentStates.find(fields.text(Field::state), signal.parent);
-    case Kind::intent: return kWants.find(fields.text(Field::want), signal.want);
-    case Kind::suspend:
-    case Kind::lag:
-      signal.seconds = fields.duration(Field::seconds).value_or(Duration{});
-      return true;
-    case Kind::clock_step: read_clock_step(fields, signal); return true;
-    case Kind::fleet:
-      signal.count = fields.count(Field::silent);
-      signal.of = fields.count(Field::of);
-      return true;
-    case Kind::beat_failed:
-    case Kind::progress:
-    case Kind::noise:
-    case Kind::compact_start:
-    case Kind::compact_end:
-    case Kind::turn_start:
-    case Kind::fault:
-    case Kind::acted:
-    case Kind::other: return true;
-  }
+bool read_inbox(const TraceFields& fields, Signal& signal) {
+  signal.count = fields.count(Field::waiting);
+  return fields.number(Field::waiting) != nullptr;
+}
+
+bool read_parent(const TraceFields& fields, Signal& signal) {
+  return kParentStates.find(fields.text(Field::state), signal.parent);
+}
+
+bool read_intent(const TraceFields& fields, Signal& signal) {
+  return kWants.find(fields.text(Field::want), signal.want);
+}
+
+bool read_seconds(const TraceFields& fields, Signal& signal) {
+  signal.seconds = fields.duration(Field::seconds).value_or(Duration{});
   return true;
 }
+
+bool read_clock_step(const TraceFields& fields, Signal& signal) {
+  const FieldValue* const step = fields.number(Field::seconds);
+  if (step != nullptr) signal.seconds = duration_of(*step, -kLongestTime);
+  return true;
+}
+
+bool read_fleet(const TraceFields& fields, Signal& signal) {
+  signal.count = fields.count(Field::silent);
+  signal.of = fields.count(Field::of);
+  return true;
+}
+
+using Reader = bool (*)(const TraceFields& fields, Signal& signal);
+
+struct Row {
+  Kind kind;
+  Reader reader;
+};
+constexpr Row kRows[] = {
+    {Kind::spawn, read_spawn},
+    {Kind::process, read_process},
+    {Kind::beat, read_beat},
+    {Kind::status, read_status},
+    {Kind::tool_open, read_tool_open},
+    {Kind::tool_beat, read_id},
+    {Kind::tool_close, read_tool_close},
+    {Kind::retry, read_retry},
+    {Kind::ask, read_id},
+    {Kind::answer, read_id},
+    {Kind::turn_end, read_turn_end},
+    {Kind::error, read_error},
+    {Kind::state, read_state},
+    {Kind::ping, read_id},
+    {Kind::ack, read_id},
+    {Kind::ping_failed, read_id},
+    {Kind::activity, read_activity},
+    {Kind::child, read_child},
+    {Kind::task, read_task},
+    {Kind::inbox, read_inbox},
+    {Kind::parent, read_parent},
+    {Kind::intent, read_intent},
+    {Kind::suspend, read_seconds},
+    {Kind::lag, read_seconds},
+    {Kind::clock_step, read_clock_step},
+    {Kind::fleet, read_fleet},
+};
+
+/// A reader for every kind; those without a row have nothing of their own to read.
+constexpr auto kReaders = [] {
+  std::array<Reader, kKindWords.size()> readers{};
+  readers.fill(read_nothing);
+  for (const Row& row : kRows) readers[static_cast<std::size_t>(row.kind)] = row.reader;
+  return readers;
+}();
 
 }  // namespace
 
@@ -132,7 +201,7 @@ void make_signal(const TraceFields& fields, Signal& signal) {
   kKinds.find(fields.text(Field::is), signal.is);
   if (fields.has(Field::life)) signal.life = fields.count(Field::life);
   if (fields.has(Field::task)) signal.task = fields.text(Field::task);
-  if (read_kind(fields, signal)) return;
+  if (kReaders[static_cast<std::size_t>(signal.is)](fields, signal)) return;
   Signal weak;
   weak.life = signal.life;
   weak.task = signal.task;

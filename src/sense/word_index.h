@@ -1,5 +1,5 @@
-// Finds a word in a fixed table with one multiplication and one comparison. The index is made by the
-// compiler from the tables of the vocabulary, so no spelling is written down a second time.
+// Finds a word in a fixed table with one multiplication and one comparison. The index is made by
+// the compiler from the tables of the vocabulary, so no spelling is written down a second time.
 #pragma once
 
 #include <array>

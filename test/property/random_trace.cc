@@ -417,7 +417,8 @@ void showValue(const Place& place, std::ostream& out) {
 
 rc::Gen<tend::Trace> rc::Arbitrary<tend::Trace>::arbitrary() {
   return [](const Random& random, int size) {
-    return shrinkable::shrinkRecur(tend::random_trace(random, size), tend::simpler);
+    return shrinkable::shrinkRecur(tend::random_trace(random, size),
+                                   [](const tend::Trace& trace) { return tend::simpler(trace); });
   };
 }
 
