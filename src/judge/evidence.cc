@@ -345,7 +345,7 @@ void Evidence::absorb_tool(const Signal& signal, const Clocks& clocks, bool in_s
                          tool.task == life.circling_task;
     tool.circling = circles && in_silence;
     circles ? weak_sign(clocks) : real_sign(clocks);
-    if (found != life.tools.end()) life.tools.erase(found);
+    erase_first(life.tools, same_id);  // a sign may have moved `found`
     if (tool.foreground_of_lead() && !tool.circling) {
       if (!circles) life.retries_since.reset();
       enter_turn(clocks);

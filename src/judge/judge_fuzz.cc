@@ -54,9 +54,22 @@ class Bytes {
 
 /// From nothing to the longest time that is read from a trace.
 Duration any_time(Bytes& bytes) {
-  static constexpr std::array<Duration, 16> kTimes{
-      0s,   1ms,  1s,    5s,    30s,   60s,     61s,        100s,
-      120s, 300s, 600s,  720s,  900s,  1800s,   std::chrono::hours{24}, tend::kLongestTime};
+  static constexpr std::array<Duration, 16> kTimes{0s,
+                                                   1ms,
+                                                   1s,
+                                                   5s,
+                                                   30s,
+                                                   60s,
+                                                   61s,
+                                                   100s,
+                                                   120s,
+                                                   300s,
+                                                   600s,
+                                                   720s,
+                                                   900s,
+                                                   1800s,
+                                                   std::chrono::hours{24},
+                                                   tend::kLongestTime};
   const std::uint8_t byte = bytes.next();
   if (byte < 128) return kTimes[byte % kTimes.size()];
   return Duration{1LL << (byte % 46U)};
@@ -85,7 +98,13 @@ tend::Policy any_policy(Bytes& bytes) {
 }
 
 constexpr std::array<std::string_view, 8> kTexts{
-    "", "a", "b", "c", "Bash", "Task", "\x01\xff\"\\",
+    "",
+    "a",
+    "b",
+    "c",
+    "Bash",
+    "Task",
+    "\x01\xff\"\\",
     "a name that is longer than the forty-seven bytes that a Name keeps of it"};
 
 /// Fills every field, whatever the kind uses: the judge must not care.
@@ -115,7 +134,8 @@ Signal any_signal(Bytes& bytes, Instant now) {
   if ((flags & 32U) != 0) {
     const Duration from_now = any_time(bytes);
     const Duration since_start = now.time_since_epoch();
-    signal.until = Instant{within_reach(bytes.one_in(4) ? since_start - from_now : since_start + from_now)};
+    signal.until =
+        Instant{within_reach(bytes.one_in(4) ? since_start - from_now : since_start + from_now)};
   }
   if ((flags & 64U) != 0) {
     static constexpr std::array<std::uint32_t, 6> kLives{1, 2, 3, 5, 0xffff'fffe, 0xffff'ffff};
@@ -150,7 +170,8 @@ class Drive {
   }
 
   void run_out() {
-    for (std::size_t i = 0; i < kMostDeadlines && next_; ++i) step({}, *next_);
+    const Instant last{tend::kLongestTime};
+    for (std::size_t i = 0; i < kMostDeadlines && next_ && *next_ <= last; ++i) step({}, *next_);
     pass_through_snapshot();
   }
 
@@ -206,7 +227,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     batch.push_back(any_signal(bytes, now));
     if ((how & 4U) != 0 && batch.size() < 8) continue;
     const Duration back = (how & 0xf8U) == 0xf8U ? any_time(bytes) : 0s;  // a clock that fell
-    drive.step(batch, now - back);
+    drive.step(batch, std::max(Instant{}, now - back));
     batch.clear();
   }
   drive.run_out();

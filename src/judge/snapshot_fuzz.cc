@@ -2,8 +2,8 @@
 // names deadlines in the future and writes a snapshot again.
 //
 // An input that opens with a brace is the snapshot itself. Any other one edits a real snapshot: the
-// first byte says how far a life had gone, then each two bytes replace one value. So the fuzzer goes
-// deep whatever fields the format has.
+// first byte says how far a life had gone, then each two bytes replace one value. So the fuzzer
+// goes deep whatever fields the format has.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -76,7 +76,7 @@ void live(tend::Judge& judge, std::span<const Signal> life) {
 }
 
 constexpr std::array<std::string_view, 16> kValues{
-    "0",    "1",    "-1",  "2",  "1000000", "-1000000", "94608000000000", "189216000000000",
+    "0",    "1",    "-1", "2",  "1000000", "-1000000",   "94608000000000",      "189216000000000",
     "null", "true", "[]", "{}", "\"x\"",   "4294967295", "9223372036854775807", "-94608000000000"};
 
 /// Replaces the value after the n-th colon, counted around, if it is no object or list.
@@ -94,7 +94,8 @@ std::string edited_snapshot(std::span<const std::uint8_t> edits) {
   live(judge, std::span(kLife).first(edits.front() % (kLife.size() + 1)));
   std::string text = judge.snapshot();
   for (edits = edits.subspan(1); edits.size() >= 2; edits = edits.subspan(2)) {
-    const std::size_t n = edits[0] + (edits[1] < 128 ? 0U : 256U);  // there are more than 256 values
+    const std::size_t n =
+        edits[0] + (edits[1] < 128 ? 0U : 256U);  // there are more than 256 values
     replace_value(text, n, kValues[edits[1] % kValues.size()]);
   }
   return text;
@@ -108,8 +109,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::span bytes(data, size);
-  const std::string text = data[0] == '{' ? std::string(bytes.begin(), bytes.end())
-                                          : edited_snapshot(bytes);
+  const std::string text =
+      data[0] == '{' ? std::string(bytes.begin(), bytes.end()) : edited_snapshot(bytes);
   auto judge = tend::Judge::restore(*tend::built_in_policy("agent"), text);
   if (!judge) {
     CHECK(!judge.error().text.empty());

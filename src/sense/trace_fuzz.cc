@@ -68,7 +68,7 @@ std::size_t read_trace(std::string_view text, std::size_t piece) {
   for (auto more = reader.next(moment); more && *more; more = reader.next(moment)) {
     CHECK(moment.at >= last && moment.at.time_since_epoch() <= tend::kLongestTime);
     last = moment.at;
-    sum += reader.was_there(moment.at - tend::Duration{1}) ? 1 : 0;
+    sum += reader.was_there(moment.at - tend::Duration{1}) ? 1U : 0U;
     for (const tend::Signal& signal : moment.signals) {
       sum += touch(signal) * (static_cast<std::size_t>(signal.is) + 1);
     }

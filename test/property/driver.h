@@ -18,9 +18,7 @@ struct Decided {
   Decision decision;
 
   [[nodiscard]] bool is_verdict() const { return decision.kind == Decision::Kind::verdict; }
-  [[nodiscard]] bool is(Action action) const {
-    return !is_verdict() && decision.action == action;
-  }
+  [[nodiscard]] bool is(Action action) const { return !is_verdict() && decision.action == action; }
 };
 
 /// One call of Judge::step().
@@ -35,7 +33,7 @@ struct Manner {
   /// At each of these times two steps that should change nothing: an empty one, and one that says
   /// the fleet is well. Those inside the observer's absence are left out.
   std::vector<Instant> extra_looks{};
-  bool through_snapshots = false;        // each step is taken by a judge restored from a snapshot
+  bool through_snapshots = false;  // each step is taken by a judge restored from a snapshot
   std::function<void(const Look&)> watch{};
 };
 

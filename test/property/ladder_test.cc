@@ -37,8 +37,8 @@ Trace without_excuses(const Trace& trace) {
   for (std::size_t i = strict.events.size(); i-- > 0;) {
     Signal& signal = strict.events[i].signal;
     if (signal.is == Kind::turn_end && signal.cause != Cause::another) signal.cause = Cause::none;
-    const auto excuses = {Kind::suspend, Kind::lag, Kind::fault, Kind::fleet, Kind::parent,
-                          Kind::retry};
+    const auto excuses = {Kind::suspend, Kind::lag,    Kind::fault,
+                          Kind::fleet,   Kind::parent, Kind::retry};
     if (std::ranges::find(excuses, signal.is) != excuses.end()) erase(strict, i);
   }
   return strict;

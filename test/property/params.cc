@@ -8,7 +8,7 @@
 
 namespace {
 
-constexpr const char* kByDefault = "seed=20260308 max_success=60";
+constexpr const char* kByDefault = "seed=20260308 max_success=300";
 
 class Params : public ::testing::Environment {
  public:

@@ -42,9 +42,9 @@ class Dice {
 };
 
 constexpr std::array<Duration, 10> kShortGaps{0s, 0s, 500ms, 1s, 1s, 5s, 5s, 30s, 59s, 60s};
-constexpr std::array<Duration, 20> kGapsAtLimits{
-    0s,   500ms, 1s,   5s,   59s,  60s,  61s,  90s,  119s,  120s,
-    121s, 300s,  599s, 600s, 660s, 720s, 840s, 900s, 1800s, 3600s};
+constexpr std::array<Duration, 20> kGapsAtLimits{0s,   500ms, 1s,   5s,   59s,   60s,  61s,
+                                                 90s,  119s,  120s, 121s, 300s,  599s, 600s,
+                                                 660s, 720s,  840s, 900s, 1800s, 3600s};
 constexpr std::array<Duration, 6> kLongGaps{300s, 720s, 840s, 1020s, 1800s, 3600s};
 
 class Author {
@@ -103,13 +103,21 @@ Signal tool_open(Dice& dice) {
 
 Signal stream_signal(Dice& dice) {
   switch (dice.below(8)) {
-    case 0: return tool_open(dice);
-    case 1: return {.is = Kind::tool_close, .same = dice.of({0U, 0U, 0U, 2U}), .id = tool_id(dice)};
-    case 2: return {.is = Kind::tool_beat, .id = tool_id(dice)};
-    case 3: return {.is = Kind::turn_start};
-    case 4: return {.is = dice.of({Kind::compact_start, Kind::compact_end})};
-    case 5: return {.is = dice.of({Kind::ask, Kind::answer}), .id = dice.of<std::string_view>({"q", "r"})};
-    default: return {.is = Kind::progress};
+    case 0:
+      return tool_open(dice);
+    case 1:
+      return {.is = Kind::tool_close, .same = dice.of({0U, 0U, 0U, 2U}), .id = tool_id(dice)};
+    case 2:
+      return {.is = Kind::tool_beat, .id = tool_id(dice)};
+    case 3:
+      return {.is = Kind::turn_start};
+    case 4:
+      return {.is = dice.of({Kind::compact_start, Kind::compact_end})};
+    case 5:
+      return {.is = dice.of({Kind::ask, Kind::answer}),
+              .id = dice.of<std::string_view>({"q", "r"})};
+    default:
+      return {.is = Kind::progress};
   }
 }
 
@@ -210,7 +218,8 @@ void dies_again_and_again(Author& a) {
   for (std::size_t i = 0; i < times; ++i) {
     if (works) a.add({.is = Kind::progress});
     a.add(process(ProcessState::gone, exit));
-    if (!a.dice.one_in(6)) a.add({.is = Kind::spawn, .pid = 100}, a.dice.of<Duration>({1s, 5s, 120s}));
+    if (!a.dice.one_in(6))
+      a.add({.is = Kind::spawn, .pid = 100}, a.dice.of<Duration>({1s, 5s, 120s}));
   }
 }
 
@@ -229,7 +238,8 @@ void stalls_again_and_again(Author& a) {
 
 void nothing_for_long(Author& a) {
   const std::size_t times = 1 + a.dice.below(3);
-  const auto state = a.dice.of({ProcessState::running, ProcessState::running, ProcessState::unknown});
+  const auto state =
+      a.dice.of({ProcessState::running, ProcessState::running, ProcessState::unknown});
   for (std::size_t i = 0; i < times; ++i) a.add(process(state), a.dice.of(kLongGaps));
 }
 
@@ -259,8 +269,9 @@ void work_arrives(Author& a) {
 }
 
 void parent_changes(Author& a) {
-  a.add({.is = Kind::parent, .parent = a.dice.of({ParentState::dead, ParentState::dead,
-                                                  ParentState::alive, ParentState::replaced})});
+  a.add({.is = Kind::parent,
+         .parent = a.dice.of(
+             {ParentState::dead, ParentState::dead, ParentState::alive, ParentState::replaced})});
 }
 
 void operator_wants(Author& a) {
@@ -304,18 +315,18 @@ struct Scene {
   void (*play)(Author&);
 };
 constexpr std::array kScenes{
-    Scene{6, life_begins},        Scene{16, lead_works},
-    Scene{4, sub_agent_works},    Scene{5, turn_ends},
-    Scene{2, same_call_again},    Scene{3, provider_holds},
-    Scene{3, agent_reports},      Scene{4, weak_sign},
-    Scene{4, nothing_new},        Scene{4, agent_beats},
-    Scene{2, record_says},        Scene{5, probe},
+    Scene{6, life_begins},          Scene{16, lead_works},
+    Scene{4, sub_agent_works},      Scene{5, turn_ends},
+    Scene{2, same_call_again},      Scene{3, provider_holds},
+    Scene{3, agent_reports},        Scene{4, weak_sign},
+    Scene{4, nothing_new},          Scene{4, agent_beats},
+    Scene{2, record_says},          Scene{5, probe},
     Scene{3, dies_again_and_again}, Scene{4, stalls_again_and_again},
-    Scene{6, nothing_for_long},   Scene{3, child_tells},
+    Scene{6, nothing_for_long},     Scene{3, child_tells},
     Scene{3, child_works_and_ends}, Scene{4, work_arrives},
-    Scene{2, parent_changes},     Scene{3, operator_wants},
-    Scene{3, observer_is_away},   Scene{2, observer_is_broken},
-    Scene{3, agent_is_asked},     Scene{2, old_life_speaks},
+    Scene{2, parent_changes},       Scene{3, operator_wants},
+    Scene{3, observer_is_away},     Scene{2, observer_is_broken},
+    Scene{3, agent_is_asked},       Scene{2, old_life_speaks},
 };
 constexpr std::size_t kAllWeights = [] {
   std::size_t sum = 0;

@@ -88,9 +88,12 @@ bool may_happen_in_a_pause(const Decision& decision) {
   switch (decision.action) {
     case Action::degrade:
     case Action::undegrade:
-    case Action::adopt: return true;
-    case Action::notify: return decision.because()[0].because == Because::observer_unfit;
-    default: return false;
+    case Action::adopt:
+      return true;
+    case Action::notify:
+      return decision.because()[0].because == Because::observer_unfit;
+    default:
+      return false;
   }
 }
 

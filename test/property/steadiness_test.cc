@@ -32,15 +32,19 @@ bool proves_nothing(const Signal& signal, const Witness& witness) {
   switch (signal.is) {
     case Kind::noise:
     case Kind::clock_step:
-    case Kind::acted: return true;
-    case Kind::fleet: return signal.count == 0;
-    case Kind::beat: return signal.by != BeatBy::agent;
+    case Kind::acted:
+      return true;
+    case Kind::fleet:
+      return signal.count == 0;
+    case Kind::beat:
+      return signal.by != BeatBy::agent;
     case Kind::process:
       return witness.probe == signal.process && signal.exit.how == Exit::How::unknown;
     case Kind::status:
       return signal.status == Status::running &&
              (!witness.record || witness.record == Status::running);
-    default: return false;
+    default:
+      return false;
   }
 }
 

@@ -72,48 +72,71 @@ void write_until(Fields& out, const Signal& s) {
 /// What is particular to the kind.
 void write_kind(Fields& out, const Signal& s) {
   switch (s.is) {
-    case Kind::spawn: return out.number("pid", s.pid);
-    case Kind::process: return write_process(out, s);
-    case Kind::beat: return out.text("by", in(kBeatByWords, s.by));
-    case Kind::status: return out.text("status", in(kStatusWords, s.status));
+    case Kind::spawn:
+      return out.number("pid", s.pid);
+    case Kind::process:
+      return write_process(out, s);
+    case Kind::beat:
+      return out.text("by", in(kBeatByWords, s.by));
+    case Kind::status:
+      return out.text("status", in(kStatusWords, s.status));
     case Kind::tool_open:
     case Kind::tool_beat:
-    case Kind::tool_close: return write_tool(out, s);
-    case Kind::retry: write_until(out, s); return out.text("cause", s.cause_word);
+    case Kind::tool_close:
+      return write_tool(out, s);
+    case Kind::retry:
+      write_until(out, s);
+      return out.text("cause", s.cause_word);
     case Kind::ask:
     case Kind::answer:
     case Kind::ping:
     case Kind::ack:
-    case Kind::ping_failed: return out.text("id", s.id);
+    case Kind::ping_failed:
+      return out.text("id", s.id);
     case Kind::turn_end:
       if (s.count > 0) out.number("background", s.count);
       if (s.cause != Cause::none) out.text("error", s.cause_word);
       return;
-    case Kind::error: out.text("cause", s.cause_word); return out.flag("final", s.final);
-    case Kind::state: write_until(out, s); return out.text("state", in(kSelfStateWords, s.state));
-    case Kind::activity: return out.text("from", in(kActivityFromWords, s.from));
+    case Kind::error:
+      out.text("cause", s.cause_word);
+      return out.flag("final", s.final);
+    case Kind::state:
+      write_until(out, s);
+      return out.text("state", in(kSelfStateWords, s.state));
+    case Kind::activity:
+      return out.text("from", in(kActivityFromWords, s.from));
     case Kind::child:
       out.text("child", s.child);
       out.text("verdict", word(s.verdict));
       if (s.for_parent) out.text("for", "parent");
       return;
-    case Kind::task: return out.text("event", in(kTaskEventWords, s.event));
-    case Kind::inbox: return out.number("waiting", s.count);
-    case Kind::parent: return out.text("state", in(kParentStateWords, s.parent));
-    case Kind::intent: return out.text("want", in(kWantWords, s.want));
+    case Kind::task:
+      return out.text("event", in(kTaskEventWords, s.event));
+    case Kind::inbox:
+      return out.number("waiting", s.count);
+    case Kind::parent:
+      return out.text("state", in(kParentStateWords, s.parent));
+    case Kind::intent:
+      return out.text("want", in(kWantWords, s.want));
     case Kind::suspend:
     case Kind::lag:
-    case Kind::clock_step: return out.time("seconds", s.seconds);
-    case Kind::fleet: out.number("silent", s.count); return out.number("of", s.of);
-    case Kind::fault: return out.text("of", "store");
-    case Kind::acted: return out.text("action", "kill");
+    case Kind::clock_step:
+      return out.time("seconds", s.seconds);
+    case Kind::fleet:
+      out.number("silent", s.count);
+      return out.number("of", s.of);
+    case Kind::fault:
+      return out.text("of", "store");
+    case Kind::acted:
+      return out.text("action", "kill");
     case Kind::beat_failed:
     case Kind::progress:
     case Kind::noise:
     case Kind::compact_start:
     case Kind::compact_end:
     case Kind::turn_start:
-    case Kind::other: return;
+    case Kind::other:
+      return;
   }
 }
 
@@ -178,9 +201,7 @@ Instant end_of(const Trace& trace) {
   return at;
 }
 
-std::size_t index_of(const Trace& trace, Place place) {
-  return place.after % trace.events.size();
-}
+std::size_t index_of(const Trace& trace, Place place) { return place.after % trace.events.size(); }
 
 void insert(Trace& trace, Place place, Event event) {
   const std::size_t next = index_of(trace, place) + 1;

@@ -30,8 +30,10 @@ bool is_of_stream(Kind kind) {
     case Kind::ask:
     case Kind::answer:
     case Kind::turn_start:
-    case Kind::turn_end: return true;
-    default: return false;
+    case Kind::turn_end:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -69,30 +71,49 @@ void Witness::begin_life(const Signal& signal) {
 
 bool Witness::is_surely_real(const Signal& signal) const {
   switch (signal.is) {
-    case Kind::tool_open: return !circled_;
-    case Kind::tool_close: return !circled_ && signal.same < kCircle;
-    case Kind::state: return state != signal.state;
-    case Kind::activity: return signal.from == ActivityFrom::files;
-    case Kind::task: return signal.event == TaskEvent::beat;
-    case Kind::tool_beat: return false;
-    default: return is_of_stream(signal.is);
+    case Kind::tool_open:
+      return !circled_;
+    case Kind::tool_close:
+      return !circled_ && signal.same < kCircle;
+    case Kind::state:
+      return state != signal.state;
+    case Kind::activity:
+      return signal.from == ActivityFrom::files;
+    case Kind::task:
+      return signal.event == TaskEvent::beat;
+    case Kind::tool_beat:
+      return false;
+    default:
+      return is_of_stream(signal.is);
   }
 }
 
 void Witness::see_others(const Signal& signal, Instant at) {
   switch (signal.is) {
-    case Kind::spawn: return begin_life(signal);
+    case Kind::spawn:
+      return begin_life(signal);
     case Kind::process:
       if (signal.process != ProcessState::unknown || !gone()) probe = signal.process;
       return;
-    case Kind::status: record = signal.status; return;
-    case Kind::state: state = signal.state; return;
-    case Kind::error: final_error_ = final_error_ || signal.final; return;
-    case Kind::tool_open:
-      if (signal.limit) shortest_tool_ = std::min(shortest_tool_.value_or(*signal.limit), *signal.limit);
+    case Kind::status:
+      record = signal.status;
       return;
-    case Kind::tool_close: circled_ = circled_ || signal.same >= kCircle; return;
-    case Kind::child: children_[signal.child] = signal.verdict; return;
+    case Kind::state:
+      state = signal.state;
+      return;
+    case Kind::error:
+      final_error_ = final_error_ || signal.final;
+      return;
+    case Kind::tool_open:
+      if (signal.limit)
+        shortest_tool_ = std::min(shortest_tool_.value_or(*signal.limit), *signal.limit);
+      return;
+    case Kind::tool_close:
+      circled_ = circled_ || signal.same >= kCircle;
+      return;
+    case Kind::child:
+      children_[signal.child] = signal.verdict;
+      return;
     case Kind::task:
       if (signal.event == TaskEvent::close || signal.event == TaskEvent::advance) ++refills;
       return;
@@ -108,14 +129,17 @@ void Witness::see_others(const Signal& signal, Instant at) {
       want = signal.want;
       return;
     case Kind::suspend:
-    case Kind::fault: unfit_at = at; return;
+    case Kind::fault:
+      unfit_at = at;
+      return;
     case Kind::lag:
       if (signal.seconds > kLagForgiven) unfit_at = at;
       return;
     case Kind::fleet:
       if (signal.count >= kSmallestFleet && 2 * signal.count >= signal.of) fleet_at = at;
       return;
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -126,15 +150,20 @@ void Witness::see_probe(const Signal& signal, Instant at) {
       beat_ = at;
       beat_failed_ = false;
       return;
-    case Kind::beat_failed: beat_failed_ = true; return;
-    case Kind::ping: pings_.emplace_back(signal.id, at); return;
+    case Kind::beat_failed:
+      beat_failed_ = true;
+      return;
+    case Kind::ping:
+      pings_.emplace_back(signal.id, at);
+      return;
     case Kind::ping_failed: {
       const auto last = std::find_if(pings_.rbegin(), pings_.rend(),
                                      [&](const auto& ping) { return ping.first == signal.id; });
       if (last != pings_.rend()) pings_.erase(std::next(last).base());
       return;
     }
-    default: return;  // an ack counts for nothing here: which pings it answers is a finer point
+    default:
+      return;  // an ack counts for nothing here: which pings it answers is a finer point
   }
 }
 
@@ -150,9 +179,9 @@ int Witness::planes_at_most(Phase phase, const Limits& limits, Instant now) cons
       pings_, [&](const auto& ping) { return now >= ping.second + limits.confirm; });
   const bool disobeys = want == Want::stop && now >= wanted_ + limits.exiting;
   const bool self = state == SelfState::stuck || unanswered || disobeys;
-  const bool children =
-      !children_.empty() &&
-      std::ranges::all_of(children_, [](const auto& child) { return has_ended(child.second); });
+  const bool children = !children_.empty() && std::ranges::all_of(children_, [](const auto& child) {
+    return has_ended(child.second);
+  });
   return int{process} + int{stream} + int{beats} + int{self} + int{children};
 }
 
@@ -166,18 +195,26 @@ bool Witness::stream_agrees(Phase phase, const Limits& limits, Instant now) cons
 Duration Witness::least_limit(Phase phase, const Limits& limits) const {
   const Duration most = final_error_ ? kFinalError : kNoLimit;
   switch (phase) {
-    case Phase::start: return std::min(most, limits.start);
-    case Phase::model: return std::min(most, limits.model);
+    case Phase::start:
+      return std::min(most, limits.start);
+    case Phase::model:
+      return std::min(most, limits.model);
     case Phase::tool:
       return std::min({most, limits.tool, shortest_tool_.value_or(kNoLimit) + kToolSlack});
-    case Phase::compact: return std::min(most, limits.compact);
-    case Phase::retry: return kAfterHold;
-    case Phase::idle: return limits.idle;
-    case Phase::exiting: return limits.exiting;
-    case Phase::beats: return std::min(most, limits.beats.suspect);
+    case Phase::compact:
+      return std::min(most, limits.compact);
+    case Phase::retry:
+      return kAfterHold;
+    case Phase::idle:
+      return limits.idle;
+    case Phase::exiting:
+      return limits.exiting;
+    case Phase::beats:
+      return std::min(most, limits.beats.suspect);
     case Phase::person:
     case Phase::children:
-    case Phase::background: return kShortestWait;
+    case Phase::background:
+      return kShortestWait;
   }
   return kNoLimit;
 }
