@@ -1,6 +1,6 @@
-// Bytes of a trace to verdicts: splitting, parsing and judging in one pass, in MB/s, on all incident
-// traces of the test suite repeated to a few megabytes. Beside it the raw limit: finding the line
-// ends with memchr.
+// Bytes of a trace to verdicts: splitting, parsing and judging in one pass, in MB/s, on all
+// incident traces of the test suite repeated to a few megabytes. Beside it the raw limit: finding
+// the line ends with memchr.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

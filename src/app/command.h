@@ -44,8 +44,8 @@ class Arguments {
 enum class ValueKind { none, text, file, policy, limit, choice, command };
 
 struct OptionRow {
-  std::string_view name;     // "limit", typed as --limit
-  char letter = 0;           // 'j', typed as -j, or 0
+  std::string_view name;  // "limit", typed as --limit
+  char letter = 0;        // 'j', typed as -j, or 0
   ValueKind kind = ValueKind::none;
   std::string_view value{};  // "NAME=DUR", in help and man page
   std::string_view help{};   // one sentence, no full stop
@@ -58,7 +58,7 @@ struct PositionalRow {
   ValueKind kind = ValueKind::text;
   std::string_view help{};  // one sentence, no full stop
   bool required = false;
-  bool repeats = false;  // the last row only
+  bool repeats = false;                         // the last row only
   std::span<const std::string_view> choices{};  // kind choice only
 };
 

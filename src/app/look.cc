@@ -1,3 +1,4 @@
+// Colours, columns and times; see look.h.
 #include "app/look.h"
 
 #include <algorithm>
@@ -17,8 +18,10 @@ bool is_set(const Environment& environment, const std::string& name) {
 }
 
 bool takes_colours(const Output& out, const Environment& environment) {
-  return out.is_terminal() && !is_set(environment, "NO_COLOR") &&
-         environment.variable("TERM") != "dumb";
+  if (is_set(environment, "NO_COLOR")) return false;
+  const std::string force = environment.variable("CLICOLOR_FORCE").value_or("");
+  if (!force.empty() && force != "0") return true;
+  return out.is_terminal() && environment.variable("TERM") != "dumb";
 }
 
 bool takes_unicode(const Environment& environment) {

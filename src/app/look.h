@@ -18,8 +18,8 @@ Ink ink_of(Verdict verdict);
 
 class Look {
  public:
-  /// Colours only on a terminal that takes them and without NO_COLOR; signs beyond ASCII only where
-  /// the locale has them.
+  /// Colours only on a terminal that takes them, or with CLICOLOR_FORCE, and never with NO_COLOR;
+  /// signs beyond ASCII only where the locale has them.
   Look(const Output& out, const Environment& environment);
 
   [[nodiscard]] std::string in(Ink ink, std::string_view text) const;

@@ -1,3 +1,4 @@
+// Colours where they are wanted, lines that end at the edge, times as people say them.
 #include "app/look.h"
 
 #include <gtest/gtest.h>
@@ -27,6 +28,14 @@ TEST(Look, has_colours_on_a_terminal_only) {
   EXPECT_EQ(Look(sim.out, sim.environment).in(Ink::red, "x"), "x");
   sim.environment.variables["NO_COLOR"] = "";
   sim.environment.variables["TERM"] = "dumb";
+  EXPECT_EQ(Look(sim.out, sim.environment).in(Ink::red, "x"), "x");
+}
+
+TEST(Look, has_colours_in_a_pipe_where_they_are_forced) {
+  SimWorld sim;
+  sim.environment.variables["CLICOLOR_FORCE"] = "1";
+  EXPECT_EQ(Look(sim.out, sim.environment).in(Ink::red, "x"), "\x1b[31mx\x1b[0m");
+  sim.environment.variables["NO_COLOR"] = "1";
   EXPECT_EQ(Look(sim.out, sim.environment).in(Ink::red, "x"), "x");
 }
 

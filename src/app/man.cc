@@ -32,6 +32,7 @@ constexpr Entry kExitStatus[] = {
 
 constexpr Entry kEnvironment[] = {
     {"NO_COLOR", "If set and not empty, nothing is printed in colour."},
+    {"CLICOLOR_FORCE", "If set and not 0, colours are printed into pipes and files, too."},
     {"TEND_HOME",
      "Holds your configuration, config.toml. Not set: $XDG_STATE_HOME/tend, and "
      "without that ~/.local/state/tend."},

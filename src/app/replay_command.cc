@@ -1,3 +1,4 @@
+// Opens each trace, plays it before the judge, and shows what is decided in the view asked for.
 #include "app/replay_command.h"
 
 #include <algorithm>

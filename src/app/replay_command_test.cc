@@ -1,3 +1,4 @@
+// The whole command on traces in memory: what it prints, what it complains of, how it exits.
 #include "app/replay_command.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Holds the decisions of two policies against each other, one time after the other.
 #include "app/replay_diff.h"
 
 #include <algorithm>

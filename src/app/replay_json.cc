@@ -1,3 +1,4 @@
+// Every line is one object, its keys in the order of the contract.
 #include "app/replay_json.h"
 
 #include <nlohmann/json.hpp>

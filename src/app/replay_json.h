@@ -35,9 +35,9 @@ struct DiffCounts {
   std::string id;
   std::string first;
   std::string second;
-  std::size_t spans = 0;  // in which their verdicts differ
+  std::size_t spans = 0;    // in which their verdicts differ
   std::size_t actions = 0;  // that only one takes
-  Duration apart{};  // how long their verdicts differ
+  Duration apart{};         // how long their verdicts differ
 };
 std::string counts_as_json(const DiffCounts& counts);
 std::string diff_sum_as_json(std::size_t traces, const std::vector<std::string>& differ);

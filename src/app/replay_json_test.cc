@@ -1,3 +1,4 @@
+// The JSON of a replay, byte by byte.
 #include "app/replay_json.h"
 
 #include <gtest/gtest.h>

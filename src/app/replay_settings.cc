@@ -1,3 +1,4 @@
+// What `--policy`, `--limit` and `--diff` mean, and what a trace's own header may set.
 #include "app/replay_settings.h"
 
 #include "base/duration.h"

@@ -25,7 +25,7 @@ struct LimitSetting {
 struct ReplaySettings {
   bool json = false;
   std::optional<Policy> policy;  // instead of the trace's own
-  std::optional<Policy> diff;  // the other one
+  std::optional<Policy> diff;    // the other one
   std::vector<LimitSetting> limits;
 };
 

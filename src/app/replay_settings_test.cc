@@ -1,3 +1,4 @@
+// Limits as they are typed, and which policy wins.
 #include "app/replay_settings.h"
 
 #include <gtest/gtest.h>

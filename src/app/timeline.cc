@@ -1,3 +1,4 @@
+// The columns of the timeline: time, verdict, phase, reasons; actions stand in the verdict's place.
 #include "app/timeline.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The timeline, character by character.
 #include "app/timeline.h"
 
 #include <gtest/gtest.h>

@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define CHECK(condition)                                                                  \
-  do {                                                                                    \
-    if (!(condition)) [[unlikely]] {                                                      \
-      std::fprintf(stderr, "tend: bug: %s at %s:%d\n", #condition, __FILE__, __LINE__);   \
-      std::abort();                                                                       \
-    }                                                                                     \
+#define CHECK(condition)                                                                \
+  do {                                                                                  \
+    if (!(condition)) [[unlikely]] {                                                    \
+      std::fprintf(stderr, "tend: bug: %s at %s:%d\n", #condition, __FILE__, __LINE__); \
+      std::abort();                                                                     \
+    }                                                                                   \
   } while (false)

@@ -29,9 +29,7 @@ bool erase_first(std::vector<T>& items, Matches matches) {
   return true;
 }
 
-bool is_provider_cause(Cause cause) {
-  return cause != Cause::none && cause != Cause::another;
-}
+bool is_provider_cause(Cause cause) { return cause != Cause::none && cause != Cause::another; }
 
 bool is_terminal(std::optional<Status> record) {
   return record == Status::completed || record == Status::withdrawn;

@@ -34,15 +34,15 @@ enum class Stage : std::uint8_t {
 struct Tool {
   Name id;
   Name tool;
-  Name task;                 // the sub-agent whose call it is; empty: the lead's
-  Duration limit{};          // declared; zero: none
+  Name task;         // the sub-agent whose call it is; empty: the lead's
+  Duration limit{};  // declared; zero: none
   SilenceTime opened{};
-  SilenceTime beaten_to{};   // a tool-beat holds its deadline off to here
+  SilenceTime beaten_to{};  // a tool-beat holds its deadline off to here
   bool declared = false;
   bool background = false;
-  bool child = false;        // it waits for a child
-  bool circling = false;     // opened while suspect, the same call again: it opens no phase
-  bool over = false;         // closed while suspect with the same result again: its phase stays
+  bool child = false;     // it waits for a child
+  bool circling = false;  // opened while suspect, the same call again: it opens no phase
+  bool over = false;      // closed while suspect with the same result again: its phase stays
 
   [[nodiscard]] bool foreground_of_lead() const { return !background && task.empty(); }
 };
@@ -52,9 +52,9 @@ struct Child {
   Verdict verdict = Verdict::unknown;
   bool for_parent = false;
   AwakeTime told{};
-  AwakeTime doubted{};     // since when it is said to be unknown, suspect or stalled, if it is
-  SilenceTime ended{};     // since when it is over, if it is
-  SilenceTime asked{};     // since when it waits for its parent, if it does
+  AwakeTime doubted{};  // since when it is said to be unknown, suspect or stalled, if it is
+  SilenceTime ended{};  // since when it is over, if it is
+  SilenceTime asked{};  // since when it waits for its parent, if it does
 };
 
 struct Task {
@@ -65,21 +65,21 @@ struct Task {
 struct Ping {
   Name id;
   ActiveTime sent{};
-  bool overtaken = false;    // a real sign came after it: that it is unanswered says nothing
+  bool overtaken = false;  // a real sign came after it: that it is unanswered says nothing
 };
 
 /// The provider holds the agent up.
 struct Hold {
   Cause cause = Cause::none;
-  Name task;                       // the sub-agent that met it; empty: the lead
+  Name task;  // the sub-agent that met it; empty: the lead
   std::optional<Instant> until;
-  ActiveTime opened{};             // when this hold opened
-  SilenceTime began{};             // the same moment, for comparing with open calls
-  ActiveTime first{};              // the first retry in a row
-  ActiveTime last{};               // the last retry
-  std::optional<SilenceTime> over; // its time came
-  bool announced = false;          // `hold` was decided for it
-  bool notified = false;           // `notify` was decided for it
+  ActiveTime opened{};              // when this hold opened
+  SilenceTime began{};              // the same moment, for comparing with open calls
+  ActiveTime first{};               // the first retry in a row
+  ActiveTime last{};                // the last retry
+  std::optional<SilenceTime> over;  // its time came
+  bool announced = false;           // `hold` was decided for it
+  bool notified = false;            // `notify` was decided for it
 };
 
 /// Facts of one incarnation.
@@ -87,14 +87,14 @@ struct Life {
   // The process
   std::optional<ProcessState> probe;
   Exit exit;
-  bool was_stopped = false;        // and was not seen running since
+  bool was_stopped = false;  // and was not seen running since
   SilenceTime spawned{};
-  SilenceTime clock_restarted{};   // it was stopped and runs again
-  bool by_resume = false;          // a resume brought this life up
+  SilenceTime clock_restarted{};     // it was stopped and runs again
+  bool by_resume = false;            // a resume brought this life up
   std::optional<ActiveTime> killed;  // our own kill
   bool worked_since_kill = false;
-  ActiveTime went{};               // when the process was first found gone
-  bool went_in_hold = false;       // the provider held it up then
+  ActiveTime went{};          // when the process was first found gone
+  bool went_in_hold = false;  // the provider held it up then
 
   // Signs
   bool real_seen = false;
@@ -102,8 +102,8 @@ struct Life {
   SilenceTime last_real{};
   SilenceTime last_stream{};
   std::optional<SilenceTime> last_weak;
-  SilenceTime last_sign{};         // of any kind, weak ones too
-  bool ack_spent = false;          // an ack renewed, and no real sign came since
+  SilenceTime last_sign{};  // of any kind, weak ones too
+  bool ack_spent = false;   // an ack renewed, and no real sign came since
 
   // The turn
   Stage stage = Stage::none;
@@ -114,9 +114,9 @@ struct Life {
   Name turn_error;
   bool compacting = false;
   std::vector<Tool> tools;
-  Name circling_tool;              // its last close was the third identical one or later
-  Name circling_task;              // whose call that was
-  std::uint32_t background_left = 0;     // background tasks that the turn's end spoke of
+  Name circling_tool;                 // its last close was the third identical one or later
+  Name circling_task;                 // whose call that was
+  std::uint32_t background_left = 0;  // background tasks that the turn's end spoke of
   bool background_awaited = false;
   SilenceTime background_changed{};
 
@@ -143,7 +143,7 @@ struct Life {
   SilenceTime last_beat{};
   std::vector<Ping> pings;
   Name last_error;
-  bool error_stands = false;       // no progress since
+  bool error_stands = false;  // no progress since
   std::optional<SilenceTime> final_error;
 
   // The parent
@@ -180,8 +180,8 @@ class Evidence {
   bool absorb(const Signal& signal, const Clocks& clocks, bool in_silence);
 
   std::uint32_t life_number = 0;
-  bool spawned = false;            // a spawn line was seen
-  bool seen = false;               // a spawn or any real sign
+  bool spawned = false;  // a spawn line was seen
+  bool seen = false;     // a spawn or any real sign
   Life life;
 
   Want want = Want::run;
@@ -189,9 +189,9 @@ class Evidence {
   std::uint32_t inbox = 0;
   SilenceTime inbox_since{};
   std::vector<Task> tasks;
-  bool stream_ever = false;        // there is a session that can be resumed
+  bool stream_ever = false;  // there is a session that can be resumed
   std::uint32_t parents_replaced = 0;
-  std::uint32_t refills = 0;       // task close and advance so far
+  std::uint32_t refills = 0;  // task close and advance so far
   bool next_life_by_resume = false;
 
   [[nodiscard]] bool paused() const;
@@ -224,7 +224,7 @@ class Evidence {
   void note_person(const Clocks& clocks);
   [[nodiscard]] bool known_by_beats_alone() const;
 
-  std::vector<Name> void_pings_;   // asked of an earlier life: their acks are void
+  std::vector<Name> void_pings_;  // asked of an earlier life: their acks are void
 };
 
 }  // namespace tend

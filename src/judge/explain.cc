@@ -88,8 +88,8 @@ void explain_doubt(const Scene& scene, Verdict verdict, Decision& decision) {
   const bool silent = verdict == Verdict::stalled || scene.clocks.silence() >= silence.deadline;
   if (scene.finding.disagreement != Disagreement::none) add(decision, disagreement_reason(scene));
   if (silent && silence.limited) add(decision, silence_past(scene));
-  const bool speaks_of_silence = silence.because == Because::silent_within ||
-                                 silence.because == Because::no_sign_yet;
+  const bool speaks_of_silence =
+      silence.because == Because::silent_within || silence.because == Because::no_sign_yet;
   if (!speaks_of_silence) add(decision, phase_reason(scene));
   if (life.probe) add(decision, process_reason(life));
   if (life.last_weak && *life.last_weak > silence.base) {

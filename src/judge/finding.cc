@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kExcuseGrace = 120s;    // nobody is suspect in the second an excuse ends
+constexpr Duration kExcuseGrace = 120s;  // nobody is suspect in the second an excuse ends
 constexpr Duration kIdleInTool = 60s;
 
 bool says_finished(const Life& life) {
@@ -86,8 +86,7 @@ Verdict judge_silence(Silence& silence, const Life& life, const Policy& policy, 
 Verdict judge_gone(const Evidence& evidence, Finding& finding) {
   const Life& life = evidence.life;
   if (evidence.want == Want::stop) return Verdict::finished;
-  const bool work_over =
-      life.stream_seen ? life.stage == Stage::rest : !evidence.holds_task();
+  const bool work_over = life.stream_seen ? life.stage == Stage::rest : !evidence.holds_task();
   if (evidence.want == Want::drain && work_over) return Verdict::finished;
   if (life.hold && !life.hold->over) {
     finding.held_by_provider = true;

@@ -19,11 +19,11 @@ enum class Disagreement : std::uint8_t { none, stopped, stuck, turn_after_record
 /// What the judge remembers of its own looking, between two moments.
 struct Watch {
   std::optional<AwakeTime> unfit_since;
-  bool trouble_before = false;   // suspect, stalled or looping when this round of unfitness began
-  SilenceTime fit_since{};       // `confirm` counts from here
+  bool trouble_before = false;  // suspect, stalled or looping when this round of unfitness began
+  SilenceTime fit_since{};      // `confirm` counts from here
   bool excused = false;
   std::optional<SilenceTime> excuse_over;
-  bool stalled = false;          // once stalled, only a real sign or an excuse undoes it
+  bool stalled = false;             // once stalled, only a real sign or an excuse undoes it
   std::optional<SilenceTime> weak;  // the last weak sign that came in time to put stalled off
 };
 

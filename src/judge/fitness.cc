@@ -7,10 +7,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kLookAgain = 60s;        // unfit for this long after the last such line
-constexpr Duration kLagForgiven = 30s;      // a lag up to this makes nobody unfit
-constexpr Duration kFleetExcuses = 300s;    // a silent fleet excuses for this long on end
-constexpr std::uint32_t kSmallestFleet = 3; // fewer silent agents are no fleet
+constexpr Duration kLookAgain = 60s;         // unfit for this long after the last such line
+constexpr Duration kLagForgiven = 30s;       // a lag up to this makes nobody unfit
+constexpr Duration kFleetExcuses = 300s;     // a silent fleet excuses for this long on end
+constexpr std::uint32_t kSmallestFleet = 3;  // fewer silent agents are no fleet
 
 }  // namespace
 

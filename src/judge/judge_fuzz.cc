@@ -77,16 +77,19 @@ Duration any_time(Bytes& bytes) {
 
 Duration within_reach(Duration time) { return std::clamp(time, Duration{}, tend::kLongestTime); }
 
+/// A limit may be refused, with words.
+void check(const tend::Result<void>& result) { CHECK(result || !result.error().text.empty()); }
+
 tend::Policy any_policy(Bytes& bytes) {
   tend::Policy policy = *tend::built_in_policy(bytes.of(tend::kBuiltInPolicies));
   for (unsigned changes = bytes.next() % 4U; changes > 0; --changes) {
     const std::string_view limit = bytes.of(tend::kLimitKeys).name;
     const bool none = bytes.one_in(4);
-    (void)tend::set_limit(policy, limit, none ? tend::kNoLimit : any_time(bytes));
+    check(tend::set_limit(policy, limit, none ? tend::kNoLimit : any_time(bytes)));
   }
   if (bytes.one_in(4)) {
     const Duration suspect = any_time(bytes);
-    (void)tend::set_beats(policy, {suspect, within_reach(suspect + any_time(bytes))});
+    check(tend::set_beats(policy, {suspect, within_reach(suspect + any_time(bytes))}));
   }
   for (unsigned rungs = bytes.next() % 4U; rungs > 0; --rungs) {
     const Duration after = std::max<Duration>(1ms, any_time(bytes));

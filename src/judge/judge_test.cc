@@ -1,5 +1,5 @@
-// The promises of the judge, one sentence each. The incident traces test the rules in breadth; these
-// name the ones that people rely on.
+// The promises of the judge, one sentence each. The incident traces test the rules in breadth;
+// these name the ones that people rely on.
 #include "judge/judge.h"
 
 #include <gtest/gtest.h>

@@ -9,9 +9,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kStartsWithin = 90s;        // no new life after a resume: escalate
+constexpr Duration kStartsWithin = 90s;  // no new life after a resume: escalate
 constexpr Duration kLoopHeldFor = 30min;
-constexpr std::uint32_t kFailedStarts = 2;     // then restart instead of resume
+constexpr std::uint32_t kFailedStarts = 2;  // then restart instead of resume
 
 bool is_trouble(Verdict v) {
   return v == Verdict::suspect || v == Verdict::stalled || v == Verdict::dead ||
@@ -144,12 +144,15 @@ Verdict Ladder::settle(const Scene& scene) {
     granted_ = false;
     return found;
   }
-  if (found == Verdict::unknown || found == Verdict::orphaned) {
-    if (found == Verdict::orphaned) episode_.open = true;
-    if (found == Verdict::unknown) episode_.orphaned.reset();  // its grace starts anew
+  if (found == Verdict::unknown) {
+    episode_.orphaned.reset();  // its grace starts anew
     return found;
   }
   episode_.open = true;
+  if (found == Verdict::orphaned) {
+    looping_until_.reset();
+    return found;
+  }
 
   if (looping_until_) {
     if (!scene.horizon.due(*looping_until_)) return Verdict::looping;
@@ -160,7 +163,7 @@ Verdict Ladder::settle(const Scene& scene) {
     episode_.warned = warned;
     episode_.stall_counted = true;
     granted_ = true;
-    if (found == Verdict::dead) dead_life_ = scene.evidence.life_number;
+    if (found == Verdict::dead) note_death(scene.evidence);
     return found;
   }
 
@@ -169,9 +172,8 @@ Verdict Ladder::settle(const Scene& scene) {
     episode_.stall_counted = true;
     return count_end(scene, Name("silence"), found);
   }
-  if (found == Verdict::dead && dead_life_ != scene.evidence.life_number) {
+  if (found == Verdict::dead && note_death(scene.evidence)) {
     const Life& life = scene.evidence.life;
-    dead_life_ = scene.evidence.life_number;
     death_is_free_ = scene.finding.unfit != Unfit::fit || died_with_parent(life, scene.policy) ||
                      life.went_in_hold;
     if (life.real_seen) failed_starts_ = 0;
@@ -180,6 +182,13 @@ Verdict Ladder::settle(const Scene& scene) {
     return count_end(scene, cause_of_death(life), found);
   }
   return found;
+}
+
+bool Ladder::note_death(const Evidence& evidence) {
+  const bool is_new = dead_life_ != evidence.life_number || dead_since_ != evidence.life.went;
+  dead_life_ = evidence.life_number;
+  dead_since_ = evidence.life.went;
+  return is_new;
 }
 
 Verdict Ladder::count_end(const Scene& scene, const Name& cause, Verdict found) {
@@ -351,8 +360,8 @@ void Ladder::kill(const Scene& scene, Verdict verdict, const Reason& why,
 
 void Ladder::bring_back(const Scene& scene, Verdict verdict, const Reason& why,
                         std::vector<Decision>& out) {
-  const bool anew = scene.policy.direct || !scene.evidence.stream_ever ||
-                    failed_starts_ >= kFailedStarts;
+  const bool anew =
+      scene.policy.direct || !scene.evidence.stream_ever || failed_starts_ >= kFailedStarts;
   act(scene, verdict, Action::preserve, why, out);
   act(scene, verdict, anew ? Action::restart : Action::resume, why, out);
   episode_.resumed = scene.clocks.active();
@@ -394,8 +403,8 @@ void Ladder::escalate_if_not_started(const Scene& scene, Verdict verdict,
 // ---- Degrade and undegrade
 
 void Ladder::gate(const Scene& scene, Verdict verdict, std::vector<Decision>& out) {
-  const bool down = verdict == Verdict::stalled || verdict == Verdict::dead ||
-                    verdict == Verdict::looping;
+  const bool down =
+      verdict == Verdict::stalled || verdict == Verdict::dead || verdict == Verdict::looping;
   if (down && !degraded_) {
     degraded_ = true;
     const Reason why = verdict == Verdict::looping ? looping_because_
@@ -403,9 +412,9 @@ void Ladder::gate(const Scene& scene, Verdict verdict, std::vector<Decision>& ou
                                                    : why_in_doubt(scene);
     act(scene, verdict, Action::degrade, why, out);
   }
-  const bool up = (verdict == Verdict::working || verdict == Verdict::waiting ||
-                   verdict == Verdict::idle) &&
-                  scene.evidence.life.real_seen && !scene.evidence.life.gone();
+  const bool up =
+      (verdict == Verdict::working || verdict == Verdict::waiting || verdict == Verdict::idle) &&
+      scene.evidence.life.real_seen && !scene.evidence.life.gone();
   if (up && degraded_) {
     degraded_ = false;
     act(scene, verdict, Action::undegrade, because(Because::works_again), out);

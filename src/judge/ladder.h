@@ -26,7 +26,7 @@ struct Episode {
   bool stall_counted = false;
   std::optional<ActiveTime> killed;
   bool kill_escalated = false;
-  bool escalated_instead = false;         // fewer than two planes, a silent fleet, nothing promised
+  bool escalated_instead = false;  // fewer than two planes, a silent fleet, nothing promised
   std::optional<ActiveTime> resumed;
   bool resume_escalated = false;
   std::optional<ActiveTime> orphaned;
@@ -67,6 +67,8 @@ class Ladder {
                        std::vector<Decision>& out);
 
   void keep_account(const Scene& scene, Verdict found);
+  /// True if this death was not counted before.
+  bool note_death(const Evidence& evidence);
   Verdict count_end(const Scene& scene, const Name& cause, Verdict found);
   void begin_loop(const Scene& scene, const Reason& because);
 
@@ -86,8 +88,7 @@ class Ladder {
   void kill(const Scene& scene, Verdict verdict, const Reason& why, std::vector<Decision>& out);
   void bring_back(const Scene& scene, Verdict verdict, const Reason& why,
                   std::vector<Decision>& out);
-  void reassign(const Scene& scene, Verdict verdict, const Reason& why,
-                std::vector<Decision>& out);
+  void reassign(const Scene& scene, Verdict verdict, const Reason& why, std::vector<Decision>& out);
   void escalate_if_still_there(const Scene& scene, Verdict verdict, std::vector<Decision>& out);
   void escalate_if_not_started(const Scene& scene, Verdict verdict, std::vector<Decision>& out);
 
@@ -95,26 +96,27 @@ class Ladder {
   Spending spending_;
   std::optional<AwakeTime> healthy_since_;
   std::uint32_t refills_seen_ = 0;
-  std::optional<std::uint32_t> dead_life_;  // the life whose death was counted last
-  bool death_is_free_ = false;           // that death spends nothing
-  std::uint32_t failed_starts_ = 0;      // lives in a row that a resume brought up for nothing
+  std::optional<std::uint32_t> dead_life_;  // the death that was counted last: of this life,
+  ActiveTime dead_since_{};                 // at this time
+  bool death_is_free_ = false;              // that death spends nothing
+  std::uint32_t failed_starts_ = 0;         // lives in a row that a resume brought up for nothing
 
   std::optional<ActiveTime> looping_until_;
   bool loop_told_ = false;
-  bool granted_ = false;                 // one further attempt after a loop
+  bool granted_ = false;  // one further attempt after a loop
   Reason looping_because_;
 
   bool degraded_ = false;
   std::uint32_t adoptions_seen_ = 0;
-  std::optional<ActiveTime> person_told_;      // the person_since this was told for
+  std::optional<ActiveTime> person_told_;  // the person_since this was told for
   std::uint32_t person_reminders_ = 0;
   bool unfit_told_ = false;
   bool stopped_told_ = false;
   bool stuck_told_ = false;
   std::optional<SilenceTime> lingers_since_;
   bool lingers_told_ = false;
-  std::optional<SilenceTime> silence_told_;    // policy plain: the last sign this was told for
-  std::uint32_t rungs_taken_ = 0;              // bit i: rung i of the configured ladder
+  std::optional<SilenceTime> silence_told_;  // policy plain: the last sign this was told for
+  std::uint32_t rungs_taken_ = 0;            // bit i: rung i of the configured ladder
   SilenceTime rungs_base_{};
 };
 

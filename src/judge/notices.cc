@@ -10,10 +10,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kLongHold = 600s;       // a provider's hold worth a notice
+constexpr Duration kLongHold = 600s;  // a provider's hold worth a notice
 constexpr Duration kLongUnfit = 300s;
-constexpr Duration kMayLinger = 600s;      // a finished agent's process
-constexpr Duration kNoSignAtAll = 3600s;   // policy plain
+constexpr Duration kMayLinger = 600s;     // a finished agent's process
+constexpr Duration kNoSignAtAll = 3600s;  // policy plain
 constexpr std::int64_t kMostReminders = 1'000'000;
 
 Reason aged(Because what, Duration age, Duration limit = {}) {
@@ -35,7 +35,8 @@ void Ladder::notices(const Scene& scene, Verdict verdict, std::vector<Decision>&
     unfit_told_ = false;
   } else if (!unfit_told_ && scene.horizon.due(*scene.watch.unfit_since + kLongUnfit)) {
     unfit_told_ = true;
-    act(scene, verdict, Action::notify, aged(Because::observer_unfit, scene.clocks.awake() - *scene.watch.unfit_since), out);
+    act(scene, verdict, Action::notify,
+        aged(Because::observer_unfit, scene.clocks.awake() - *scene.watch.unfit_since), out);
     out.back().reasons[0].name = Name(word(scene.finding.unfit));
   }
   notice_person(scene, out);
@@ -62,7 +63,8 @@ void Ladder::notice_person(const Scene& scene, std::vector<Decision>& out) {
   }
   const Duration every = scene.policy.limits.person;
   if (every >= kNoLimit || every <= Duration{}) return;
-  const auto reminders = static_cast<std::uint32_t>(std::min<std::int64_t>(age / every, kMostReminders));
+  const auto reminders =
+      static_cast<std::uint32_t>(std::min<std::int64_t>(age / every, kMostReminders));
   if (reminders > person_reminders_) {
     person_reminders_ = reminders;
     act(scene, Verdict::waiting, Action::warn, why, out);
@@ -83,7 +85,7 @@ void Ladder::notice_provider(const Scene& scene, std::vector<Decision>& out) {
     act(scene, Verdict::waiting, Action::hold, why, out);
   }
   if (hold.notified) return;
-  const bool known_long = hold.until && why.age + why.limit > kLongHold;
+  const bool known_long = hold.until && !hold.over && why.age + why.limit > kLongHold;
   const bool grown_long = !hold.until && !hold.over && scene.horizon.due(hold.opened + kLongHold);
   if (known_long || grown_long) {
     hold.notified = true;
@@ -105,7 +107,8 @@ void Ladder::notice_oddities(const Scene& scene, Verdict verdict, std::vector<De
   if (!life.stuck) stuck_told_ = false;
   if (life.stuck && in_doubt && !stuck_told_) {
     stuck_told_ = true;
-    act(scene, verdict, Action::notify, aged(Because::stuck_by_own_word, now - life.stated.value_or(now)), out);
+    act(scene, verdict, Action::notify,
+        aged(Because::stuck_by_own_word, now - life.stated.value_or(now)), out);
   }
 
   const bool there = life.probe == ProcessState::running || stopped;
@@ -150,8 +153,8 @@ void Ladder::configured_rungs(const Scene& scene, Verdict verdict, std::vector<D
       continue;
     }
     if (verdict != Verdict::stalled || episode_.killed || silence.all_ended) continue;
-    const Planes planes = look_at_planes(scene.evidence, scene.policy, silence, scene.exiting,
-                                         scene.horizon);
+    const Planes planes =
+        look_at_planes(scene.evidence, scene.policy, silence, scene.exiting, scene.horizon);
     if (planes.agreeing() < kPlanesNeeded || scene.fitness.fleet_is_silent(scene.horizon)) continue;
     rungs_taken_ |= bit;
     kill(scene, verdict, why, out);  // resume and restart follow when it is proven gone

@@ -1,5 +1,6 @@
 // One stale source never kills. A plane is an independent way of looking at an agent; a destructive
-// action needs two of them to agree that the agent is stalled, or the kernel's word that it is gone.
+// action needs two of them to agree that the agent is stalled, or the kernel's word that it is
+// gone.
 #pragma once
 
 #include "judge/evidence.h"

@@ -46,7 +46,7 @@ struct Limits {
 /// The limits that are a single duration, by the name they have in traces, TOML and --limit.
 struct LimitKey {
   std::string_view name;
-  Duration Limits::*member;
+  Duration Limits::* member;
 };
 inline constexpr std::array<LimitKey, 13> kLimitKeys{{
     {"start", &Limits::start},
@@ -110,7 +110,8 @@ inline constexpr std::array<std::string_view, 5> kBuiltInPolicies{"agent", "work
                                                                   "overnight", "plain"};
 
 /// Sets one limit by its name ("model", "beats", ...). `beats` takes a pair through the other
-/// overload. A policy that promises beats starts with its suspect limit unless `start` is set later.
+/// overload. A policy that promises beats starts with its suspect limit unless `start` is set
+/// later.
 Result<void> set_limit(Policy& policy, std::string_view name, Duration value);
 Result<void> set_beats(Policy& policy, Patience patience);
 

@@ -40,8 +40,8 @@ std::string exit_words(const Exit& exit) {
 }
 
 std::string provider(const Reason& r) {
-  std::string words = "the provider holds it up (" + text(r.name) + ") for " +
-                      format_seconds(r.age);
+  std::string words =
+      "the provider holds it up (" + text(r.name) + ") for " + format_seconds(r.age);
   if (r.limit > Duration{} && r.limit < kNoLimit) {
     words += ", " + format_seconds(r.limit) + " to go";
   }
@@ -67,6 +67,8 @@ std::string process_words(const Reason& r) {
 
 }  // namespace
 
+// A table of words: one row for each reason, however many there are.
+// NOLINTNEXTLINE(readability-function-size)
 std::string describe(const Reason& r) {
   const std::string phase(word(r.phase));
   switch (r.because) {

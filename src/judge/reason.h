@@ -44,23 +44,23 @@ enum class Because : std::uint8_t {
   idle_in_tool,         // says idle with tool NAME open: age
   stuck_by_own_word,    // age
   stopped_without_pause,
-  parent_dead,          // age of limit
+  parent_dead,  // age of limit
   parent_replaced,
-  observer_unfit,       // NAME: lag, suspend, fault, fleet; remaining in `limit`
-  same_end_again,       // count, cause NAME, phase
-  budget_spent,         // count over all lives
-  weak_sign,            // the latest weak sign: age
-  planes_missing,       // count
-  fleet_silent,         // count of `limit`
-  not_promised,         // this policy never kills for silence
-  still_there,          // the process is still there, age after the kill
-  not_started,          // no new life, age after resume
-  hold_over,            // the provider's hold is over
+  observer_unfit,  // NAME: lag, suspend, fault, fleet; remaining in `limit`
+  same_end_again,  // count, cause NAME, phase
+  budget_spent,    // count over all lives
+  weak_sign,       // the latest weak sign: age
+  planes_missing,  // count
+  fleet_silent,    // count of `limit`
+  not_promised,    // this policy never kills for silence
+  still_there,     // the process is still there, age after the kill
+  not_started,     // no new life, age after resume
+  hold_over,       // the provider's hold is over
   works_again,
-  no_sign_at_all,       // policy plain: age
-  lingers,              // finished and still there: age
+  no_sign_at_all,  // policy plain: age
+  lingers,         // finished and still there: age
   orphan_died,
-  ladder_rung,          // a configured rung: age of limit
+  ladder_rung,  // a configured rung: age of limit
 };
 
 struct Reason {

@@ -37,21 +37,21 @@ struct Signal {
   Want want = Want::run;
   Cause cause = Cause::none;  // of retry, error and turn-end
 
-  bool background = false;   // tool-open: runs beside the turn
-  bool child_tool = false;   // tool-open: waits for a child
-  bool final = false;        // error: the agent will not go on by itself
-  bool for_parent = false;   // child: it waits for this very agent
+  bool background = false;  // tool-open: runs beside the turn
+  bool child_tool = false;  // tool-open: waits for a child
+  bool final = false;       // error: the agent will not go on by itself
+  bool for_parent = false;  // child: it waits for this very agent
 
-  std::uint32_t life = 0;        // 0: not said, the current one
-  std::uint32_t same = 0;        // tool-close: the n-th identical call with the identical result
-  std::uint32_t count = 0;       // inbox: waiting; turn-end: background; fleet: silent
-  std::uint32_t of = 0;          // fleet: of how many
-  std::int64_t pid = 0;          // spawn
+  std::uint32_t life = 0;   // 0: not said, the current one
+  std::uint32_t same = 0;   // tool-close: the n-th identical call with the identical result
+  std::uint32_t count = 0;  // inbox: waiting; turn-end: background; fleet: silent
+  std::uint32_t of = 0;     // fleet: of how many
+  std::int64_t pid = 0;     // spawn
 
-  Duration seconds{};              // suspend, lag, clock-step
-  std::optional<Duration> limit;   // tool-open: the limit the call itself declared
-  std::optional<Instant> until;    // retry, state
-  Exit exit;                       // process
+  Duration seconds{};             // suspend, lag, clock-step
+  std::optional<Duration> limit;  // tool-open: the limit the call itself declared
+  std::optional<Instant> until;   // retry, state
+  Exit exit;                      // process
 
   std::string_view id;          // tool call, question, ping
   std::string_view tool;        // tool-open: the tool's name

@@ -9,16 +9,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kToolSlack = 60s;       // beyond the limit that a call itself declared
-constexpr Duration kAllEnded = 60s;        // everything awaited is over, and nothing followed
-constexpr Duration kAfterHold = 120s;      // a hold's time came: so long for the first word
+constexpr Duration kToolSlack = 60s;   // beyond the limit that a call itself declared
+constexpr Duration kAllEnded = 60s;    // everything awaited is over, and nothing followed
+constexpr Duration kAfterHold = 120s;  // a hold's time came: so long for the first word
 constexpr Duration kStartCeiling = 600s;
 constexpr Duration kFinalError = 120s;
 
 /// What the children are up to, all together.
 struct Children {
   const Child* at_work = nullptr;
-  const Child* in_doubt = nullptr;          // the one that excuses longest
+  const Child* in_doubt = nullptr;  // the one that excuses longest
   AwakeTime doubt_ends{};
   bool any_ended = false;
   SilenceTime last_ended{};
@@ -200,7 +200,8 @@ class Measure {
     bool first = true;
     for (const Tool& t : life_.tools) {
       const bool of_sub_agent = !t.task.empty() && !t.background;
-      const bool counts = (t.foreground_of_lead() && !t.circling) || (of_sub_agent && waits_for_child);
+      const bool counts =
+          (t.foreground_of_lead() && !t.circling) || (of_sub_agent && waits_for_child);
       if (!counts) continue;
       if (!t.child || of_sub_agent) only_child_tools = false;
       const Duration limit = t.declared ? t.limit + kToolSlack : limits_.tool;
@@ -312,8 +313,7 @@ class Measure {
   /// A child that is unknown, suspect or stalled excuses its parent for a while.
   void child_in_doubt() {
     if (children_.in_doubt == nullptr) return;
-    const SilenceTime excuse_ends =
-        clocks_.silence() + (children_.doubt_ends - clocks_.awake());
+    const SilenceTime excuse_ends = clocks_.silence() + (children_.doubt_ends - clocks_.awake());
     if (excuse_ends <= now_.deadline) return;
     now_.deadline = excuse_ends;
     now_.because = Because::child_in_doubt;

@@ -19,16 +19,16 @@ struct Silence {
   bool excused = false;             // someone else's turn: a person, the provider, a child
   bool all_ended = false;           // what it waited for is over: cured by resume without kill
 
-  SilenceTime base{};               // what the limit counts from, as a rule the last real sign
+  SilenceTime base{};  // what the limit counts from, as a rule the last real sign
   Duration limit{};
-  SilenceTime deadline{};           // suspect from here on
-  SilenceTime stalled_from{};       // not stalled before this (phase beats)
-  SilenceTime ceiling{};            // weak signs put nothing off past this
+  SilenceTime deadline{};      // suspect from here on
+  SilenceTime stalled_from{};  // not stalled before this (phase beats)
+  SilenceTime ceiling{};       // weak signs put nothing off past this
 
   Because because = Because::silent_within;  // the decisive fact, for people
   Name name;
   std::uint32_t count = 0;
-  SilenceTime since{};              // what `age` in that reason counts from
+  SilenceTime since{};  // what `age` in that reason counts from
 };
 
 /// When and by what the agent has to be gone: its own word, or the operator's order.

@@ -36,39 +36,23 @@ inline constexpr bool is_vector<std::vector<T>> = true;
 
 // ---- How many enumerators each enum has
 
-template <class Enum>
-struct Words;
-#define TEND_WORDS(Enum, table) \
-  template <>                   \
-  struct Words<Enum> {          \
-    static constexpr std::size_t count = table.size(); \
-  }
-TEND_WORDS(Verdict, kVerdictWords);
-TEND_WORDS(Phase, kPhaseWords);
-TEND_WORDS(ProcessState, kProcessStateWords);
-TEND_WORDS(Status, kStatusWords);
-TEND_WORDS(SelfState, kSelfStateWords);
-TEND_WORDS(ParentState, kParentStateWords);
-TEND_WORDS(Want, kWantWords);
-TEND_WORDS(Cause, kCauseWords);
-TEND_WORDS(Unfit, kUnfitWords);
-#undef TEND_WORDS
-template <>
-struct Words<Stage> {
-  static constexpr std::size_t count = static_cast<std::size_t>(Stage::rest) + 1;
-};
-template <>
-struct Words<ExitBy> {
-  static constexpr std::size_t count = static_cast<std::size_t>(ExitBy::drain) + 1;
-};
-template <>
-struct Words<Exit::How> {
-  static constexpr std::size_t count = static_cast<std::size_t>(Exit::How::signal) + 1;
-};
-template <>
-struct Words<Because> {
-  static constexpr std::size_t count = static_cast<std::size_t>(Because::ladder_rung) + 1;
-};
+consteval std::size_t count_of(Verdict) { return kVerdictWords.size(); }
+consteval std::size_t count_of(Phase) { return kPhaseWords.size(); }
+consteval std::size_t count_of(ProcessState) { return kProcessStateWords.size(); }
+consteval std::size_t count_of(Status) { return kStatusWords.size(); }
+consteval std::size_t count_of(SelfState) { return kSelfStateWords.size(); }
+consteval std::size_t count_of(ParentState) { return kParentStateWords.size(); }
+consteval std::size_t count_of(Want) { return kWantWords.size(); }
+consteval std::size_t count_of(Cause) { return kCauseWords.size(); }
+consteval std::size_t count_of(Unfit) { return kUnfitWords.size(); }
+consteval std::size_t count_of(Stage) { return static_cast<std::size_t>(Stage::rest) + 1; }
+consteval std::size_t count_of(ExitBy) { return static_cast<std::size_t>(ExitBy::drain) + 1; }
+consteval std::size_t count_of(Exit::How) {
+  return static_cast<std::size_t>(Exit::How::signal) + 1;
+}
+consteval std::size_t count_of(Because) {
+  return static_cast<std::size_t>(Because::ladder_rung) + 1;
+}
 
 // ---- The fields of the plain structs
 
@@ -377,7 +361,7 @@ class Reader {
       return true;
     } else if constexpr (std::is_enum_v<T>) {
       std::int64_t number = 0;
-      if (!integer(json, 0, static_cast<std::int64_t>(Words<T>::count) - 1, number)) return false;
+      if (!integer(json, 0, static_cast<std::int64_t>(count_of(T{})) - 1, number)) return false;
       value = static_cast<T>(number);
       return true;
     } else if constexpr (std::integral<T>) {
@@ -429,8 +413,8 @@ class Reader {
   }
 
   static bool name(const Json& json, Name& value) {
-    const bool shape = json.is_array() && json.size() == 2 && json[0].is_string() &&
-                       json[1].is_number_unsigned();
+    const bool shape =
+        json.is_array() && json.size() == 2 && json[0].is_string() && json[1].is_number_unsigned();
     if (!shape) return false;
     std::string bytes;
     const auto& utf8 = json[0].get_ref<const std::string&>();
@@ -480,6 +464,7 @@ void Ladder::fields(Io& io) {
   io("healthy_since", healthy_since_);
   io("refills_seen", refills_seen_);
   io("dead_life", dead_life_);
+  io("dead_since", dead_since_);
   io("death_is_free", death_is_free_);
   io("failed_starts", failed_starts_);
   io("looping_until", looping_until_);
@@ -516,7 +501,8 @@ Result<Judge> Judge::restore(Policy policy, std::string_view snapshot) {
   }
   const Json& version = json["snapshot"];
   if (version != kSnapshotVersion) {
-    return fail("a snapshot of version " + version.dump(-1, ' ', false, Json::error_handler_t::replace) +
+    return fail("a snapshot of version " +
+                version.dump(-1, ' ', false, Json::error_handler_t::replace) +
                 " cannot be read, only version " + std::to_string(kSnapshotVersion) +
                 "; use the tend that wrote it");
   }

@@ -16,7 +16,7 @@ namespace tend {
 struct End {
   Name cause;  // the last error, the exit, or silence
   Phase phase = Phase::start;
-  Name tool;   // the open tool, if the phase was tool
+  Name tool;  // the open tool, if the phase was tool
   std::uint32_t times = 0;
 };
 

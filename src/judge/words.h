@@ -10,6 +10,8 @@
 
 namespace tend {
 
+// clang-format off: the tables are read side by side with the enums above them
+
 enum class Verdict : std::uint8_t {
   starting, working, waiting, idle, suspect, stalled, dead, orphaned, finished, looping, unknown,
 };
@@ -50,6 +52,8 @@ inline constexpr std::array<std::string_view, 35> kKindWords{
     "suspend",    "lag",        "clock-step",    "fault",       "fleet",   "acted",    "other",
 };
 
+// clang-format on
+
 enum class ProcessState : std::uint8_t { running, stopped, zombie, gone, reused, unknown };
 inline constexpr std::array<std::string_view, 6> kProcessStateWords{
     "running", "stopped", "zombie", "gone", "reused", "unknown"};
@@ -82,8 +86,8 @@ inline constexpr std::array<std::string_view, 4> kWantWords{"run", "stop", "drai
 /// Why an agent is held up or failed. Everything that is not a provider's cause is `another`; the
 /// word itself stays in the signal.
 enum class Cause : std::uint8_t { none, overload, rate, quota, auth, network, another };
-inline constexpr std::array<std::string_view, 7> kCauseWords{"none", "overload", "rate", "quota",
-                                                             "auth", "network", "another"};
+inline constexpr std::array<std::string_view, 7> kCauseWords{"none", "overload", "rate",   "quota",
+                                                             "auth", "network",  "another"};
 
 template <class Enum, std::size_t N>
 constexpr std::optional<Enum> from_word(const std::array<std::string_view, N>& words,

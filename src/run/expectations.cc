@@ -1,3 +1,4 @@
+// A verdict holds from its moment to the next; a clause breaks when it is first not met.
 #include "run/expectations.h"
 
 #include <algorithm>

@@ -39,10 +39,10 @@ class Expectations {
  private:
   struct Check {
     Clause clause;
-    std::uint64_t count = 0;  // actions, or verdicts, that match
-    std::optional<Instant> broken;  // when it was first seen not to hold
+    std::uint64_t count = 0;             // actions, or verdicts, that match
+    std::optional<Instant> broken;       // when it was first seen not to hold
     Verdict verdict = Verdict::unknown;  // seen then
-    Action action = Action::warn;  // seen then
+    Action action = Action::warn;        // seen then
     WordSet<Verdict> seen;
   };
 

@@ -1,3 +1,4 @@
+// Each form of clause, at both of its ends.
 #include "run/expectations.h"
 
 #include <gtest/gtest.h>

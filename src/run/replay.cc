@@ -1,3 +1,4 @@
+// The order of a replay: deadlines before a moment, its signals, its own deadlines.
 #include "run/replay.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// When the judge is asked, and when it must not be.
 #include "run/replay.h"
 
 #include <gtest/gtest.h>

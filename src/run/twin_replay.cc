@@ -1,3 +1,4 @@
+// Whichever deadline comes first, both judges stand at that time.
 #include "run/twin_replay.h"
 
 #include <algorithm>

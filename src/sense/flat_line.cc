@@ -1,3 +1,4 @@
+// One pass, no backtracking: the first surprise gives the line up.
 #include "sense/flat_line.h"
 
 #include <bit>

@@ -1,3 +1,4 @@
+// simdjson's on-demand parser, and what it leaves to be checked.
 #include "sense/json_line.h"
 
 #include <simdjson.h>

@@ -1,3 +1,4 @@
+// One buffer: lines are given out where they stand, and the rest moves to its front.
 #include "sense/line_splitter.h"
 
 #include <cstring>

@@ -37,9 +37,9 @@ class LineSplitter {
 
   ByteSource& bytes_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0;  // of what was not given out yet
+  std::size_t begin_ = 0;    // of what was not given out yet
   std::size_t scanned_ = 0;  // no newline before this
-  std::size_t end_ = 0;  // of what was read
+  std::size_t end_ = 0;      // of what was read
   bool at_end_ = false;
   bool failed_ = false;
   bool skipping_ = false;  // inside a line that is too long

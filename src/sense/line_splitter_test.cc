@@ -1,3 +1,4 @@
+// Lines, whatever pieces they come in and however long they are.
 #include "sense/line_splitter.h"
 
 #include <gtest/gtest.h>

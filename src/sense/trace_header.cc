@@ -1,3 +1,4 @@
+// Headers are read once a trace, so simdjson's DOM does: it checks the whole line by itself.
 #include "sense/trace_header.h"
 
 #include <simdjson.h>

@@ -1,3 +1,4 @@
+// Headers: what they set, what they expect, what is passed over.
 #include "sense/trace_header.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tries the short way first and the thorough one where it must.
 #include "sense/trace_line.h"
 
 #include "sense/flat_line.h"

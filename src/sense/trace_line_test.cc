@@ -1,3 +1,4 @@
+// Lines as recorders write them, as people write them, and as nobody should.
 #include "sense/trace_line.h"
 
 #include <gtest/gtest.h>

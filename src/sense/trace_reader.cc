@@ -1,3 +1,4 @@
+// A window of signals that slides over the trace.
 #include "sense/trace_reader.h"
 
 #include <algorithm>

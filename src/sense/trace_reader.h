@@ -88,7 +88,7 @@ class TraceReader final : public Attendance {
   std::size_t next_ = 0;
   std::size_t end_ = 0;
   std::uint64_t dropped_ = 0;  // signals that stood before signals_[0]
-  std::vector<Away> aways_;  // what the signals from begin_ on say
+  std::vector<Away> aways_;    // what the signals from begin_ on say
 
   // Texts are kept in one arena; the other has those of signals before `turned_`. Once these are
   // all given out and judged, the two change places.

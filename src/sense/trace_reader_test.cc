@@ -1,3 +1,4 @@
+// Whole traces: moments, bad lines, falling times, lags that are told too late.
 #include "sense/trace_reader.h"
 
 #include <gtest/gtest.h>

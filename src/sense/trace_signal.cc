@@ -1,3 +1,4 @@
+// A reader for each kind of signal, in a table.
 #include "sense/trace_signal.h"
 
 #include <array>

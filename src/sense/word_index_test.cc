@@ -1,3 +1,4 @@
+// Every word of a table is found, and no other.
 #include "sense/word_index.h"
 
 #include <gtest/gtest.h>

@@ -48,7 +48,7 @@ struct ConfiguredPolicy {
   std::string extends;
   std::size_t line = 0;                                   // of its table
   std::map<std::string, std::size_t, std::less<>> lines;  // its own keys: "limits.model" to line
-  std::vector<WrittenRung> ladder;  // policy.ladder in the order of the file
+  std::vector<WrittenRung> ladder;                        // policy.ladder in the order of the file
 };
 
 struct Config {

@@ -93,22 +93,23 @@ std::vector<Decided> judge_trace(const Trace& trace, const Manner& manner) {
 std::string describe(const Decided& decided, Instant start) {
   const Decision& d = decided.decision;
   std::string text = "t=" + format_seconds(decided.at - start) + " ";
-  text += decided.is_verdict() ? "verdict" : std::string(word(d.action));
-  text += d.task.empty() ? "" : " " + std::string(d.task.shown());
-  text += " under " + std::string(word(d.verdict)) + " in " + std::string(word(d.phase)) + ":";
-  for (const Reason& reason : d.because()) text += " " + describe(reason) + ";";
+  text += decided.is_verdict() ? "verdict" : word(d.action);
+  if (!d.task.empty()) text.append(" ").append(d.task.shown());
+  text.append(" under ").append(word(d.verdict)).append(" in ").append(word(d.phase)).append(":");
+  for (const Reason& reason : d.because()) text.append(" ").append(describe(reason)).append(";");
   return text;
 }
 
 std::string difference(const Trace& a, const std::vector<Decided>& decided_a, const Trace& b,
                        const std::vector<Decided>& decided_b) {
+  const auto words = [](const Trace& trace, const std::vector<Decided>& decided, std::size_t i) {
+    return i < decided.size() ? describe(decided[i], Instant{trace.start}) : "nothing more";
+  };
   const std::size_t most = std::max(decided_a.size(), decided_b.size());
   for (std::size_t i = 0; i < most; ++i) {
-    const std::string one =
-        i < decided_a.size() ? describe(decided_a[i], Instant{a.start}) : "nothing more";
-    const std::string two =
-        i < decided_b.size() ? describe(decided_b[i], Instant{b.start}) : "nothing more";
-    if (one != two) return "first: " + one + " | then: " + two;
+    const std::string one = words(a, decided_a, i);
+    const std::string two = words(b, decided_b, i);
+    if (one != two) return std::string("first: ").append(one).append(" | then: ").append(two);
   }
   return "";
 }

@@ -20,6 +20,6 @@ class Params : public ::testing::Environment {
   }
 };
 
-[[maybe_unused]] const auto* const params = ::testing::AddGlobalTestEnvironment(new Params);
+[[maybe_unused]] const auto* const kParams = ::testing::AddGlobalTestEnvironment(new Params);
 
 }  // namespace

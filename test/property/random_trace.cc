@@ -418,10 +418,12 @@ rc::Gen<std::vector<Event>> any_scene() {
   };
 }
 
-void showValue(const Trace& trace, std::ostream& out) { out << '\n' << to_json(trace); }
+std::ostream& operator<<(std::ostream& out, const Trace& trace) {
+  return out << '\n' << to_json(trace);
+}
 
-void showValue(const Place& place, std::ostream& out) {
-  out << "after event " << place.after << ", at " << place.permille << " of 1000";
+std::ostream& operator<<(std::ostream& out, const Place& place) {
+  return out << "after event " << place.after << ", at " << place.permille << " of 1000";
 }
 
 }  // namespace tend

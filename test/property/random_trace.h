@@ -18,8 +18,8 @@ Trace random_trace(const rc::Random& random, int size);
 /// Simpler traces than this one, the boldest cuts first.
 rc::Seq<Trace> simpler(const Trace& trace);
 
-void showValue(const Trace& trace, std::ostream& out);  // the name that RapidCheck looks for
-void showValue(const Place& place, std::ostream& out);
+std::ostream& operator<<(std::ostream& out, const Trace& trace);
+std::ostream& operator<<(std::ostream& out, const Place& place);
 
 /// A few events that belong together, for mixing into another trace.
 rc::Gen<std::vector<Event>> any_scene();

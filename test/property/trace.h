@@ -18,8 +18,8 @@ namespace tend {
 enum class Of : std::uint8_t { unsaid, current, older, next };
 
 struct Event {
-  Duration gap{};  // since the event before it
-  Signal signal;  // texts are literals; `life` and `until` are filled in by lines()
+  Duration gap{};                 // since the event before it
+  Signal signal;                  // texts are literals; `life` and `until` are filled in by lines()
   std::optional<Duration> until;  // from its own time on
   Of life = Of::unsaid;
 };
@@ -45,7 +45,7 @@ Duration away(const Signal& signal);
 
 /// A point in a trace: after an event, some way into the time before the next one.
 struct Place {
-  std::uint32_t after = 0;  // counted around
+  std::uint32_t after = 0;     // counted around
   std::uint32_t permille = 0;  // of the free time that follows
 };
 std::size_t index_of(const Trace& trace, Place place);

@@ -58,8 +58,8 @@ class Witness {
   Instant wanted_{};
 
   bool stream_seen_ = false;
-  bool circled_ = false;            // an identical call for the third time
-  bool final_error_ = false;        // since the last real sign
+  bool circled_ = false;      // an identical call for the third time
+  bool final_error_ = false;  // since the last real sign
   std::optional<Instant> last_real_;
   std::optional<Instant> last_stream_;
   std::optional<Duration> shortest_tool_;

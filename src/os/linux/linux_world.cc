@@ -1,3 +1,4 @@
+// System calls, tried again where a signal broke in, and what the system says when they fail.
 #include "os/linux/linux_world.h"
 
 #include <fcntl.h>

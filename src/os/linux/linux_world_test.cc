@@ -1,3 +1,4 @@
+// Real descriptors: files, pipes, a full disk.
 #include "os/linux/linux_world.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Sources over strings; see sim_world.h.
 #include "os/sim/sim_world.h"
 
 #include <algorithm>

@@ -18,8 +18,8 @@ class SimFiles final : public Files {
   Result<std::unique_ptr<ByteSource>> open(const std::string& path) override;
 
   std::map<std::string, std::string> contents;  // "-" is standard input
-  std::map<std::string, std::string> broken;  // path to what the system says on reading it
-  std::size_t piece = 4096;  // the most bytes that one read() gives
+  std::map<std::string, std::string> broken;    // path to what the system says on reading it
+  std::size_t piece = 4096;                     // the most bytes that one read() gives
 };
 
 class SimOutput final : public Output {

@@ -1,3 +1,4 @@
+// The twin behaves like the real one where commands can tell.
 #include "os/sim/sim_world.h"
 
 #include <gtest/gtest.h>
