@@ -130,11 +130,12 @@ Outcome Judge::step(std::span<const Signal> signals, Instant now) {
   state.clocks.begin();
   absorb(state, signals);
 
+  // The clocks are set before anybody asks the horizon: one that stands still names no deadline.
+  state.clocks.set_paused(state.evidence.paused());
   Horizon horizon(state.clocks);
   end_hold(state.evidence, state.policy, state.clocks, horizon);
   state.exiting = exiting_now(state.evidence, state.exiting, state.clocks);
   note_awaited(state.evidence.life, state.clocks.awake());
-  state.clocks.set_paused(state.evidence.paused());
   state.clocks.set_held(silence_stands_still(state.evidence, state.exiting));
 
   const Finding finding = find(state.evidence, state.policy, state.exiting, state.fitness,

@@ -172,22 +172,30 @@ Verdict Ladder::settle(const Scene& scene) {
     episode_.stall_counted = true;
     return count_end(scene, Name("silence"), found);
   }
-  if (found == Verdict::dead && note_death(scene.evidence)) {
-    const Life& life = scene.evidence.life;
+  return found == Verdict::dead ? settle_death(scene) : found;
+}
+
+Verdict Ladder::settle_death(const Scene& scene) {
+  const Life& life = scene.evidence.life;
+  const bool is_new = note_death(scene.evidence);
+  if (is_new) {
     death_is_free_ = scene.finding.unfit != Unfit::fit || died_with_parent(life, scene.policy) ||
                      life.went_in_hold;
     if (life.real_seen) failed_starts_ = 0;
     if (life.by_resume && !life.real_seen) ++failed_starts_;
-    if (ended_by_us(life) || death_is_free_ || died_an_orphan(scene)) return found;
-    return count_end(scene, cause_of_death(life), found);
   }
-  return found;
+  if (death_is_free_ || granted_ || died_an_orphan(scene)) return Verdict::dead;
+  // The death after our own kill was counted as a stall.
+  if (is_new && !ended_by_us(life)) return count_end(scene, cause_of_death(life), Verdict::dead);
+  const bool answered = death_answered_ || episode_.resumed;
+  return answered ? Verdict::dead : loop_if_spent(scene, Verdict::dead);
 }
 
 bool Ladder::note_death(const Evidence& evidence) {
   const bool is_new = dead_life_ != evidence.life_number || dead_since_ != evidence.life.went;
   dead_life_ = evidence.life_number;
   dead_since_ = evidence.life.went;
+  if (is_new) death_answered_ = false;
   return is_new;
 }
 
@@ -205,13 +213,15 @@ Verdict Ladder::count_end(const Scene& scene, const Name& cause, Verdict found) 
     begin_loop(scene, reason);
     return Verdict::looping;
   }
-  if (spending_.spent(scene.policy.budget)) {
-    Reason reason = because(Because::budget_spent);
-    reason.count = spending_.total();
-    begin_loop(scene, reason);
-    return Verdict::looping;
-  }
-  return found;
+  return loop_if_spent(scene, found);
+}
+
+Verdict Ladder::loop_if_spent(const Scene& scene, Verdict found) {
+  if (!spending_.spent(scene.policy.budget)) return found;
+  Reason reason = because(Because::budget_spent);
+  reason.count = spending_.total();
+  begin_loop(scene, reason);
+  return Verdict::looping;
 }
 
 void Ladder::begin_loop(const Scene& scene, const Reason& why) {
@@ -313,6 +323,8 @@ void Ladder::dead(const Scene& scene, std::vector<Decision>& out) {
     return;
   }
   if (episode_.resumed) return escalate_if_not_started(scene, Verdict::dead, out);
+  if (death_answered_) return;  // it looked finished in between; one death has one answer
+  death_answered_ = true;
   bring_back(scene, Verdict::dead, why_gone(scene), out);
 }
 
@@ -342,9 +354,10 @@ void Ladder::looping(const Scene& scene, std::vector<Decision>& out) {
   }
   if (scene.finding.unfit != Unfit::fit) return;
   const bool proven = scene.evidence.life.gone() ||
-                      look_at_planes(scene.evidence, scene.policy, scene.finding.silence,
-                                     scene.exiting, scene.horizon)
-                              .agreeing() >= kPlanesNeeded;
+                      (scene.finding.verdict == Verdict::stalled &&
+                       look_at_planes(scene.evidence, scene.policy, scene.finding.silence,
+                                      scene.exiting, scene.horizon)
+                               .agreeing() >= kPlanesNeeded);
   if (proven) reassign(scene, verdict, looping_because_, out);
 }
 

@@ -67,9 +67,11 @@ class Ladder {
                        std::vector<Decision>& out);
 
   void keep_account(const Scene& scene, Verdict found);
+  Verdict settle_death(const Scene& scene);
   /// True if this death was not counted before.
   bool note_death(const Evidence& evidence);
   Verdict count_end(const Scene& scene, const Name& cause, Verdict found);
+  Verdict loop_if_spent(const Scene& scene, Verdict found);
   void begin_loop(const Scene& scene, const Reason& because);
 
   void notices(const Scene& scene, Verdict verdict, std::vector<Decision>& decisions);
@@ -99,6 +101,7 @@ class Ladder {
   std::optional<std::uint32_t> dead_life_;  // the death that was counted last: of this life,
   ActiveTime dead_since_{};                 // at this time
   bool death_is_free_ = false;              // that death spends nothing
+  bool death_answered_ = false;             // and was answered by resume or restart
   std::uint32_t failed_starts_ = 0;         // lives in a row that a resume brought up for nothing
 
   std::optional<ActiveTime> looping_until_;

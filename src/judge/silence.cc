@@ -241,7 +241,7 @@ class Measure {
       now_.calm = Verdict::waiting;
       now_.base = last_sign();
       now_.since = now_.base;
-      now_.deadline = now_.base;
+      now_.deadline = now_.base + limits_.children;
       now_.ceiling = now_.base + 2 * limits_.children;
       return child_in_doubt();
     }

@@ -466,6 +466,7 @@ void Ladder::fields(Io& io) {
   io("dead_life", dead_life_);
   io("dead_since", dead_since_);
   io("death_is_free", death_is_free_);
+  io("death_answered", death_answered_);
   io("failed_starts", failed_starts_);
   io("looping_until", looping_until_);
   io("loop_told", loop_told_);

@@ -317,14 +317,14 @@ struct Scene {
 constexpr std::array kScenes{
     Scene{6, life_begins},          Scene{16, lead_works},
     Scene{4, sub_agent_works},      Scene{5, turn_ends},
-    Scene{2, same_call_again},      Scene{3, provider_holds},
-    Scene{3, agent_reports},        Scene{4, weak_sign},
+    Scene{2, same_call_again},      Scene{4, provider_holds},
+    Scene{4, agent_reports},        Scene{4, weak_sign},
     Scene{4, nothing_new},          Scene{4, agent_beats},
     Scene{2, record_says},          Scene{5, probe},
     Scene{3, dies_again_and_again}, Scene{4, stalls_again_and_again},
     Scene{6, nothing_for_long},     Scene{3, child_tells},
     Scene{3, child_works_and_ends}, Scene{4, work_arrives},
-    Scene{2, parent_changes},       Scene{3, operator_wants},
+    Scene{2, parent_changes},       Scene{4, operator_wants},
     Scene{3, observer_is_away},     Scene{2, observer_is_broken},
     Scene{3, agent_is_asked},       Scene{2, old_life_speaks},
 };

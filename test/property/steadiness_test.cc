@@ -126,8 +126,9 @@ RC_GTEST_PROP(Judge, decides_the_same_however_often_it_looks, (const Trace& trac
   const auto length = (end_of(trace) - Instant{trace.start}).count();
   const auto looks = *rc::gen::container<std::vector<std::int64_t>>(
       rc::gen::inRange<std::int64_t>(0, std::max<std::int64_t>(1, length)));
-  const Instant first{trace.start + trace.events.front().gap};
   Manner manner;
+  for (const Line& line : lines(trace)) manner.extra_looks.push_back(line.at);
+  const Instant first = manner.extra_looks.front();
   for (const std::int64_t look : looks) {
     manner.extra_looks.push_back(std::max(first, Instant{trace.start} + Duration{look}));
   }
