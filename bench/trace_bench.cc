@@ -68,13 +68,44 @@ std::string all_incidents() {
   return text;
 }
 
-const std::string& corpus() {
-  static const std::string text = all_incidents();
+/// A night's work of one agent: turns with calls, probes and beats between them, nothing wrong.
+std::string one_night() {
+  std::string text = "{\"t\":0,\"is\":\"spawn\",\"pid\":4711}\n";
+  std::int64_t t = 0;
+  const auto line = [&](std::string_view rest) {
+    text += "{\"t\":" + std::to_string(t) + ",\"is\":" + std::string(rest) + "}\n";
+  };
+  for (int turn = 0; text.size() < std::size_t{8} * 1024 * 1024; ++turn) {
+    t += 5;
+    line("\"turn-start\"");
+    for (int call = 0; call < 12; ++call) {
+      const std::string id = "\"toolu_" + std::to_string(turn) + "_" + std::to_string(call) + "\"";
+      line("\"progress\"");
+      t += 3;
+      line("\"tool-open\",\"id\":" + id + ",\"tool\":\"Bash\",\"limit\":600");
+      t += 15;
+      line("\"process\",\"state\":\"running\"");
+      line("\"beat\",\"by\":\"keeper\"");
+      t += 20;
+      line("\"activity\",\"from\":\"files\"");
+      line("\"tool-close\",\"id\":" + id);
+    }
+    line("\"turn-end\"");
+    line("\"inbox\",\"waiting\":0");
+  }
   return text;
 }
 
-void raw_limit_find_line_ends(benchmark::State& state) {
-  const std::string& text = corpus();
+const std::string& incidents() {
+  static const std::string text = all_incidents();
+  return text;
+}
+const std::string& night() {
+  static const std::string text = one_night();
+  return text;
+}
+
+void raw_limit_find_line_ends(benchmark::State& state, const std::string& text) {
   for (auto _ : state) {
     std::size_t lines = 0;
     const char* at = text.data();
@@ -88,10 +119,11 @@ void raw_limit_find_line_ends(benchmark::State& state) {
   }
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(text.size()));
 }
-BENCHMARK(raw_limit_find_line_ends)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(raw_limit_find_line_ends, a_night, night())->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(raw_limit_find_line_ends, all_incidents, incidents())
+    ->Unit(benchmark::kMillisecond);
 
-void parse(benchmark::State& state) {
-  const std::string& text = corpus();
+void parse(benchmark::State& state, const std::string& text) {
   for (auto _ : state) {
     TextSource bytes(text);
     TraceReader reader(bytes, "corpus", [](std::uint64_t, std::string_view) {});
@@ -103,10 +135,10 @@ void parse(benchmark::State& state) {
   }
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(text.size()));
 }
-BENCHMARK(parse)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(parse, a_night, night())->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(parse, all_incidents, incidents())->Unit(benchmark::kMillisecond);
 
-void parse_and_judge(benchmark::State& state) {
-  const std::string& text = corpus();
+void parse_and_judge(benchmark::State& state, const std::string& text) {
   for (auto _ : state) {
     TextSource bytes(text);
     TraceReader reader(bytes, "corpus", [](std::uint64_t, std::string_view) {});
@@ -119,7 +151,8 @@ void parse_and_judge(benchmark::State& state) {
   }
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(text.size()));
 }
-BENCHMARK(parse_and_judge)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(parse_and_judge, a_night, night())->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(parse_and_judge, all_incidents, incidents())->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace tend

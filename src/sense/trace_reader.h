@@ -36,7 +36,7 @@ class TraceReader final : public Attendance {
   static constexpr std::size_t kMostText = std::size_t{16} * 1024 * 1024;
   /// A lag is written after it was over, behind what the agent did meanwhile. So many signals ahead
   /// it is looked for; one further away is found too late to matter.
-  static constexpr std::size_t kMostAhead = 4096;
+  static constexpr std::size_t kMostAhead = 512;
 
   /// Told of every line that is not taken as it stands.
   using Report = std::function<void(std::uint64_t line, std::string_view what)>;
