@@ -120,7 +120,7 @@ void Timeline::end(const TraceResult& result) {
   put_actions();
   const std::size_t held = result.expected - result.failed.size();
   if (result.expected == 0) {
-    out_.write(look_.in(Ink::faint, "  nothing was expected of it") + "\n");
+    out_.write(look_.in(Ink::faint, "  no expectations to check") + "\n");
   } else if (result.failed.empty()) {
     out_.write(fmt::format("  {} {} held\n", look_.in(Ink::green, look_.tick()),
                            counted(held, "expectation")));

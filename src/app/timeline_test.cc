@@ -63,7 +63,7 @@ TEST_F(TimelineTest, has_a_line_for_a_verdict_and_one_for_actions_of_one_reason)
             "  12m 05s  suspect   model       silent 720 s in phase model (limit 720 s)\n"
             "           -> warn, ping         silent 720 s in phase model (limit 720 s)\n"
             "  14m 05s  -> kill               silent 840 s in phase model (limit 720 s)\n"
-            "  nothing was expected of it\n");
+            "  no expectations to check\n");
 }
 
 TEST_F(TimelineTest, fits_into_eighty_columns) {
