@@ -25,7 +25,7 @@ class Clocks {
   /// The machine slept for the last `n`. Time that an earlier sleep already covered, or that lies
   /// before anything was seen, is not counted twice.
   void slept(Duration n) {
-    const Duration possible = now_ - sleep_counted_to_.value_or(now_);
+    const Duration possible = std::max(Duration{}, now_ - sleep_counted_to_.value_or(now_));
     asleep_ += std::clamp(n, Duration{}, possible);
     sleep_counted_to_ = now_;
   }

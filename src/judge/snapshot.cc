@@ -378,7 +378,7 @@ class Reader {
       return true;
     } else if constexpr (is_time_point<T>) {
       std::int64_t number = 0;
-      if (!integer(json, -kLongestTime.count(), 2 * kLongestTime.count(), number)) return false;
+      if (!integer(json, -kNoLimit.count(), kNoLimit.count(), number)) return false;
       value = T{Duration{number}};
       return true;
     } else if constexpr (std::is_same_v<T, Name>) {
