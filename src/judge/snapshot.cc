@@ -22,17 +22,17 @@ constexpr int kSnapshotVersion = 1;
 using Json = nlohmann::json;
 
 template <class T>
-inline constexpr bool is_time_point = false;
+inline constexpr bool kIsTimePoint = false;
 template <class Clock>
-inline constexpr bool is_time_point<std::chrono::time_point<Clock, Duration>> = true;
+inline constexpr bool kIsTimePoint<std::chrono::time_point<Clock, Duration>> = true;
 template <class T>
-inline constexpr bool is_optional = false;
+inline constexpr bool kIsOptional = false;
 template <class T>
-inline constexpr bool is_optional<std::optional<T>> = true;
+inline constexpr bool kIsOptional<std::optional<T>> = true;
 template <class T>
-inline constexpr bool is_vector = false;
+inline constexpr bool kIsVector = false;
 template <class T>
-inline constexpr bool is_vector<std::vector<T>> = true;
+inline constexpr bool kIsVector<std::vector<T>> = true;
 
 // ---- How many enumerators each enum has
 
@@ -287,13 +287,13 @@ class Writer {
       number(value);
     } else if constexpr (std::is_same_v<T, Duration>) {
       number(value.count());
-    } else if constexpr (is_time_point<T>) {
+    } else if constexpr (kIsTimePoint<T>) {
       number(value.time_since_epoch().count());
     } else if constexpr (std::is_same_v<T, Name>) {
       name(value);
-    } else if constexpr (is_optional<T>) {
+    } else if constexpr (kIsOptional<T>) {
       value ? write(*value) : void(text_ += "null");
-    } else if constexpr (is_vector<T>) {
+    } else if constexpr (kIsVector<T>) {
       text_ += '[';
       for (auto& item : value) {
         if (text_.back() != '[') text_ += ',';
@@ -376,17 +376,17 @@ class Reader {
       if (!integer(json, -kNoLimit.count(), kNoLimit.count(), number)) return false;
       value = Duration{number};
       return true;
-    } else if constexpr (is_time_point<T>) {
+    } else if constexpr (kIsTimePoint<T>) {
       std::int64_t number = 0;
       if (!integer(json, -kNoLimit.count(), kNoLimit.count(), number)) return false;
       value = T{Duration{number}};
       return true;
     } else if constexpr (std::is_same_v<T, Name>) {
       return name(json, value);
-    } else if constexpr (is_optional<T>) {
+    } else if constexpr (kIsOptional<T>) {
       value.reset();
       return json.is_null() || read(json, value.emplace(), most);
-    } else if constexpr (is_vector<T>) {
+    } else if constexpr (kIsVector<T>) {
       if (!json.is_array() || json.size() > most) return false;
       value.clear();
       for (const Json& item : json) {
@@ -501,9 +501,9 @@ Result<Judge> Judge::restore(Policy policy, std::string_view snapshot) {
     return fail("this is no snapshot of a judge");
   }
   const Json& version = json["snapshot"];
+  if (!version.is_number_integer()) return fail("the snapshot is damaged: it names no version");
   if (version != kSnapshotVersion) {
-    return fail("a snapshot of version " +
-                version.dump(-1, ' ', false, Json::error_handler_t::replace) +
+    return fail("a snapshot of version " + std::to_string(version.get<std::int64_t>()) +
                 " cannot be read, only version " + std::to_string(kSnapshotVersion) +
                 "; use the tend that wrote it");
   }

@@ -40,6 +40,14 @@ TEST(Snapshot, of_another_version_is_refused_with_what_to_do) {
             "a snapshot of version 2 cannot be read, only version 1; use the tend that wrote it");
 }
 
+TEST(Snapshot, whose_version_is_a_million_brackets_is_refused) {
+  const std::string deep =
+      R"({"snapshot":)" + std::string(1'000'000, '[') + std::string(1'000'000, ']') + "}";
+  const Result<Judge> judge = Judge::restore(*built_in_policy("agent"), deep);
+  ASSERT_FALSE(judge.has_value());
+  EXPECT_EQ(judge.error().text, "the snapshot is damaged: it names no version");
+}
+
 TEST(Snapshot, that_is_cut_anywhere_is_refused) {
   const std::string whole = snapshot_of_a_busy_judge();
   for (std::size_t size = 0; size < whole.size(); size += 7) {

@@ -54,7 +54,7 @@ class TextArena {
 
   struct Block {
     std::unique_ptr<char[]> bytes;  // NOLINT(modernize-avoid-c-arrays): a vector would fill it
-    std::size_t size;
+    std::size_t size = 0;
   };
 
   std::vector<Block> blocks_;

@@ -60,7 +60,7 @@ class TraceReader final : public Attendance {
   struct Away {
     Instant since;
     Instant until;
-    std::uint64_t signal;  // the number of the one that says so
+    std::uint64_t signal = 0;  // the number of the one that says so
   };
 
   Result<TraceHeader> read_header();

@@ -18,7 +18,6 @@ struct Decided {
   Decision decision;
 
   [[nodiscard]] bool is_verdict() const { return decision.kind == Decision::Kind::verdict; }
-  [[nodiscard]] bool is(Action action) const { return !is_verdict() && decision.action == action; }
 };
 
 /// One call of Judge::step().
