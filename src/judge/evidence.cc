@@ -619,8 +619,6 @@ void Evidence::absorb_others(const Signal& signal, const Clocks& clocks) {
       break;
     case Kind::intent:
       if (want == signal.want) break;
-      // An order taken back: what it asked for is no longer measured, and silence starts anew.
-      if (want == Want::stop || want == Want::drain) life.clock_restarted = clocks.silence();
       wanted = clocks.silence();
       want = signal.want;
       break;

@@ -47,9 +47,13 @@ void watch_fitness(const Finding& finding, Verdict before, Watch& watch, const C
   }
 }
 
-void watch_excuses(const Finding& finding, Watch& watch, const Clocks& clocks) {
+/// An order to exit excuses too: whoever is told to go has nothing else to show, and when the order
+/// is taken back its silence was not its own.
+void watch_excuses(const Finding& finding, const Exiting& exiting, Watch& watch,
+                   const Clocks& clocks) {
   const bool unfit_excuses = watch.unfit_since && !watch.trouble_before;
-  const bool excused = unfit_excuses || clocks.paused() || finding.silence.excused;
+  const bool ordered = exiting.by == ExitBy::stop || exiting.by == ExitBy::drain;
+  const bool excused = unfit_excuses || ordered || clocks.paused() || finding.silence.excused;
   if (watch.excused && !excused) watch.excuse_over = clocks.silence();
   watch.excused = excused;
 }
@@ -125,7 +129,7 @@ Finding find(const Evidence& evidence, const Policy& policy, const Exiting& exit
   finding.unfit = fitness.look(horizon);
   finding.silence = measure_silence(evidence, policy, exiting, clocks, horizon);
   watch_fitness(finding, before, watch, clocks);
-  watch_excuses(finding, watch, clocks);
+  watch_excuses(finding, exiting, watch, clocks);
 
   const bool paused = clocks.paused();
   const bool record_stands = says_finished(life) && (!life.turn_after_record || life.gone());
