@@ -13,6 +13,10 @@ struct Monotonic {};
 using Duration = std::chrono::milliseconds;
 using Instant = std::chrono::time_point<Monotonic, Duration>;
 
+/// The calendar: nanoseconds since 1970. It does not convert to an Instant; no age is made of it.
+struct Calendar {};
+using WallTime = std::chrono::time_point<Calendar, std::chrono::nanoseconds>;
+
 /// "No limit". Small enough that adding it to any instant of a trace cannot overflow.
 inline constexpr Duration kNoLimit = std::chrono::hours{24 * 365 * 10'000};
 

@@ -8,10 +8,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
 namespace tend {
+
+struct Machine;
 
 /// Bytes that come in pieces. Reads until the end without ever holding the whole.
 class ByteSource {
@@ -45,6 +48,15 @@ class Environment {
  public:
   virtual ~Environment() = default;
   [[nodiscard]] virtual std::optional<std::string> variable(const std::string& name) const = 0;
+  /// All of them, as NAME=VALUE.
+  [[nodiscard]] virtual std::vector<std::string> all() const = 0;
+};
+
+/// Gives the machine to commands that start, watch or end processes; the others never make one.
+class Machines {
+ public:
+  virtual ~Machines() = default;
+  virtual Machine& machine() = 0;
 };
 
 /// Everything a command may touch.
@@ -53,6 +65,7 @@ struct World {
   Output& out;
   Output& err;
   Environment& environment;
+  Machines& machines;
 };
 
 }  // namespace tend

@@ -1,0 +1,60 @@
+// `agent.json`: what an agent is and how it is to be kept, written once before its keeper starts.
+// Names of environment variables are kept, their values never.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "os/folder.h"
+#include "os/process.h"
+
+namespace tend {
+
+inline constexpr std::string_view kAgentFile = "agent.json";
+
+enum class OnStall : std::uint8_t { resume, kill, report };
+enum class RestartPolicy : std::uint8_t { never, on_failure, always };
+enum class AdapterKind : std::uint8_t { lines, none };
+inline constexpr std::array<std::string_view, 3> kOnStallWords{"resume", "kill", "report"};
+inline constexpr std::array<std::string_view, 3> kRestartWords{"never", "on-failure", "always"};
+inline constexpr std::array<std::string_view, 2> kAdapterWords{"lines", "none"};
+
+struct AgentFile {
+  std::string agent;    // its name
+  std::string session;  // the name of its tree
+  std::string role;
+  std::string parent_heartbeat;
+
+  std::vector<std::string> command;  // empty: only watched
+  std::optional<ProcessId> watched;  // `tend watch PID`
+  std::string tmux;                  // `tend watch tmux:SESSION`
+  std::vector<std::string> environment_names;
+  std::string working_folder;
+  std::string worktree;  // "" if none
+  bool inherit_input = false;
+  std::optional<int> ready_fd;
+
+  std::string policy = "plain";     // as typed: a name, FILE or FILE:NAME
+  std::vector<std::string> limits;  // NAME=DUR, as typed
+  AdapterKind adapter = AdapterKind::lines;
+  OnStall on_stall = OnStall::resume;
+  RestartPolicy restart = RestartPolicy::never;
+  Duration beat = std::chrono::seconds{30};
+  std::optional<Duration> max_life;
+  std::vector<std::string> notify;  // a command; the incident is its input, as JSON
+};
+
+std::string format_agent_file(const AgentFile& file);
+Result<AgentFile> parse_agent_file(std::string_view text);
+
+/// Fails if it is missing, not ours, or cannot be understood.
+Result<AgentFile> read_agent_file(Folder& folder);
+
+}  // namespace tend

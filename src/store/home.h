@@ -1,0 +1,47 @@
+// TEND_HOME: where it is, which agents it holds, and which one a person means by a name.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "os/machine.h"
+#include "os/world.h"
+#include "store/heartbeat.h"
+
+namespace tend {
+
+/// $TEND_HOME, else $XDG_STATE_HOME/tend/HASH, else ~/.local/state/tend/HASH, where HASH tells the
+/// repository of the working folder from others (the working folder itself where there is none).
+Result<std::string> home_path(const Environment& environment, Machine& machine);
+
+/// An agent as its folder shows it.
+struct KnownAgent {
+  std::unique_ptr<Folder> folder;
+  Heartbeat heartbeat;
+  WallTime last_beat{};
+  std::string problem;  // why the heartbeat could not be read; the rest is then empty
+};
+
+/// A bound on what a look at a home takes in; more is said to be cut.
+inline constexpr std::size_t kMostAgents = 20'000;
+inline constexpr int kDeepestTree = 32;
+
+/// All agents of a home, parents before their children, older before newer. A folder that cannot be
+/// read is in the list with its problem.
+Result<std::vector<KnownAgent>> agents_of(Folder& home);
+
+/// The one agent that `text` means: its name, a unique beginning of the name or of the session, or
+/// the path of its folder. Of several with one name, the one that is not over; the error lists
+/// what it could have meant.
+Result<KnownAgent> find_agent(Folders& folders, Folder& home, const std::string& text);
+
+/// A new session folder: made exclusively, named by the calendar and chance.
+Result<std::unique_ptr<Folder>> make_session(Folder& home, WallTime now, Entropy& entropy);
+
+}  // namespace tend

@@ -1,0 +1,77 @@
+// `journal.jsonl`: the flight recorder of one agent. A trace (docs/evidence.md) that opens with a
+// snapshot of the judge, and between its signals the decisions they led to, written before anything
+// is done about them. Bounded: a full one is replaced by a new one that opens with a new snapshot.
+//
+//   {"trace":1,"id":AGENT,"policy":P,"limits":{...},"boot":ID,"shift_ms":N,"wall":W,"at_ms":T,
+//    "offset":O,"judge":{...}}
+//   {"t":12.5,"is":"progress","offset":4096}
+//   {"t":12.5,"verdict":"working","phase":"model","because":[...]}
+//   {"t":732.5,"action":"kill","why":"...","n":7}
+//   {"t":732.6,"did":"kill","n":7,"result":"..."}
+//
+// The clock of the journal is the machine's time since boot plus `shift_ms`, so that it never falls
+// across a reboot.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "judge/decision.h"
+#include "judge/policy.h"
+#include "judge/signal.h"
+#include "os/folder.h"
+
+namespace tend {
+
+inline constexpr std::string_view kJournalFile = "journal.jsonl";
+
+struct JournalHeader {
+  std::string agent;
+  Policy policy;  // written as name and all limits that differ from the built-in one of that name
+  std::string boot_id;
+  Duration shift{};           // journal time = time since boot + shift
+  double wall = 0;            // by the calendar, when the header was written
+  Instant at{};               // the same moment on the journal's clock
+  std::uint64_t offset = 0;   // of the agent's stream: everything before it has been judged
+  std::uint64_t actions = 0;  // the number that the next action gets
+  std::string judge;          // Judge::snapshot(); empty: a new judge
+};
+
+class Journal {
+ public:
+  /// A journal larger than this wants to be replaced.
+  static constexpr std::uint64_t kFull = std::uint64_t{4} * 1024 * 1024;
+
+  /// Puts a new journal in the place of whatever is there.
+  static Result<std::unique_ptr<Journal>> begin(Folder& folder, const JournalHeader& header);
+  /// Goes on writing the one that is there, after a torn last line if there is one.
+  static Result<std::unique_ptr<Journal>> go_on(Folder& folder);
+
+  /// Lines are kept back until write(), which appends them all in one write.
+  void signal(Instant at, const Signal& signal, std::uint64_t offset);
+  void decision(Instant at, const Decision& decision, std::uint64_t number);
+  void did(Instant at, Action action, std::uint64_t number, std::string_view result);
+  /// A line that no judge reads: what the keeper wants remembered, for people.
+  void remark(Instant at, std::string_view what);
+  Result<void> write();
+  [[nodiscard]] bool full() const { return size_ > kFull; }
+
+ private:
+  explicit Journal(std::unique_ptr<File> file, std::uint64_t size)
+      : file_(std::move(file)), size_(size) {}
+
+  std::unique_ptr<File> file_;
+  std::uint64_t size_ = 0;
+  std::string pending_;
+};
+
+/// One signal as a line of a trace, without its newline.
+void append_signal_line(std::string& to, Instant at, const Signal& signal, std::uint64_t offset);
+
+}  // namespace tend

@@ -1,0 +1,51 @@
+// `.lock`: the one keeper's lock, and in the same file its record of the life it keeps, written in
+// place at a fixed size so that it also fits on a full disk. The record is written while the child
+// still waits at its gate: what is not recorded here has never run.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "os/folder.h"
+#include "os/process.h"
+
+namespace tend {
+
+inline constexpr std::string_view kLockFile = ".lock";
+
+struct LifeRecord {
+  ProcessId keeper;        // boot id and pid namespace hold for `process` too
+  std::uint32_t life = 0;  // 0: no life was begun yet
+  ProcessId process;       // pid 0: the life is over and nothing of it is left
+  std::string group;       // of the operating system, or ""
+  /// The keeper that reads this was told to leave the agent alone and go: its place is kept.
+  bool reloading = false;
+};
+
+/// The lock, held as long as this object lives.
+class KeeperLock {
+ public:
+  /// nullptr if another keeper holds it.
+  static Result<std::unique_ptr<KeeperLock>> take(Folder& folder);
+  /// What the file says, whoever wrote it; empty if it says nothing that can be understood.
+  [[nodiscard]] const LifeRecord& record() const { return record_; }
+  Result<void> write(const LifeRecord& record);
+
+ private:
+  explicit KeeperLock(std::unique_ptr<File> file) : file_(std::move(file)) {}
+
+  std::unique_ptr<File> file_;
+  LifeRecord record_;
+};
+
+struct LockState {
+  bool held = false;
+  LifeRecord record;
+};
+/// Looks without taking. nullopt if there is no lock file.
+Result<std::optional<LockState>> look_at_lock(Folder& folder);
+
+}  // namespace tend
