@@ -2,7 +2,7 @@
 # simdjson is built here from Debian's own source, because the packaged shared library would drag
 # libstdc++.so into the binary and slow its start.
 
-foreach(header fmt/format.h nlohmann/json.hpp CLI/CLI.hpp toml++/toml.h)
+foreach(header fmt/format.h nlohmann/json.hpp CLI/CLI.hpp toml++/toml.h boost/asio.hpp)
   string(MAKE_C_IDENTIFIER "TEND_HAS_${header}" has)
   find_file(${has} ${header})
   mark_as_advanced(${has})

@@ -9,7 +9,7 @@ set(TEND_sense_USES base judge os)
 set(TEND_store_USES base judge os)
 set(TEND_act_USES base judge os)
 set(TEND_run_USES base judge os sense store act)
-set(TEND_app_USES base judge os sense store act run)
+set(TEND_app_USES base judge os sense store act run client)  # client/ is C, and no folder of src
 
 # The sources of a folder that end in `suffix`, for example _test.cc.
 function(tend_sources_ending folder suffix result)

@@ -20,7 +20,19 @@ target_link_libraries(tend PRIVATE tend_app tend_warnings)
 
 if(TEND_SHIP)
   include(GNUInstallDirs)
-  target_link_options(tend PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed)
+  # Hooks run `tend beat` thousands of times, and nearly all it costs is pages touched before main:
+  # docs/decisions/0006. At a fixed address no pointer has to be relocated (libc, heap and stack are
+  # still placed at random), and what is inside the binary has not to be mapped.
+  target_link_options(tend PRIVATE -static-libstdc++ -static-libgcc -no-pie -Wl,--as-needed)
+
+  # g++ has no -static-libm, so the linker is shown a folder where only the archive is.
+  find_library(TEND_LIBM_ARCHIVE libm.a)
+  mark_as_advanced(TEND_LIBM_ARCHIVE)
+  if(TEND_LIBM_ARCHIVE)
+    file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/static")
+    file(CREATE_LINK "${TEND_LIBM_ARCHIVE}" "${PROJECT_BINARY_DIR}/static/libm.a" SYMBOLIC)
+    target_link_options(tend PRIVATE "-L${PROJECT_BINARY_DIR}/static")
+  endif()
 
   # The man page and the completions are the binary's own words.
   function(tend_says file)
@@ -34,9 +46,12 @@ if(TEND_SHIP)
   tend_says(tend.zsh completion zsh)
   tend_says(tend.fish completion fish)
   add_custom_target(tend_words ALL DEPENDS tend.1 tend.bash tend.zsh tend.fish)
+  add_dependencies(tend_words tend_client tend_client_shared)  # what is built to be installed
 
   set(made "${PROJECT_BINARY_DIR}")
-  install(TARGETS tend)
+  install(TARGETS tend tend_client tend_client_shared)
+  install(FILES client/tend.h client/tend.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(FILES ${made}/client/tend.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
   install(FILES ${made}/tend.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${made}/tend.bash RENAME tend
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

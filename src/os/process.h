@@ -46,7 +46,7 @@ struct Condition {
   std::string problem;  // why it is unknown
 };
 
-enum class Kill : std::uint8_t { interrupt, terminate, kill, cont, stop, look };
+enum class Kill : std::uint8_t { interrupt, terminate, kill, cont, stop, look, hang_up };
 
 /// One process, held so that its number cannot come to mean another. If it was gone or reused when
 /// it was opened it says so, and signals nobody.
@@ -146,6 +146,10 @@ class Processes {
   virtual std::string make_group(const std::string& name) = 0;
   virtual std::vector<std::int64_t> members(const std::string& group) = 0;
   virtual void remove_group(const std::string& group) = 0;
+  /// True if nothing that spawn() ever started from this process is left, known without a walk over
+  /// all processes: the group is empty, or there is no group and no child. False if it is unknown,
+  /// as it is for what another process had started.
+  virtual bool childless(const std::string& group) = 0;
 
   /// Runs a command to its end, or to its deadline and ends it, children and all.
   [[nodiscard]] virtual Subscribed run(const Run& run, std::function<void(Result<Ran>)> done) = 0;

@@ -42,6 +42,8 @@ class VersionControl {
   [[nodiscard]] virtual Subscribed changed_since(const std::string& worktree, WallTime since,
                                                  const std::vector<std::string>& exclude,
                                                  std::function<void(Result<bool>)> done) = 0;
+  /// The top of the work tree that holds `path`; empty if there is no version control.
+  virtual std::string repository(const std::string& path) = 0;
   /// The top of the work tree that holds `path`, or `path` itself.
   virtual std::string top(const std::string& path) = 0;
 };

@@ -8,15 +8,15 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <system_error>
 #include <utility>
+
+#include "os/linux/fd.h"
+#include "os/linux/linux_machine.h"
 
 namespace tend {
 namespace {
 
 constexpr std::size_t kBuffered = std::size_t{64} * 1024;
-
-std::string system_says(int error) { return std::generic_category().message(error); }
 
 class DescriptorSource final : public ByteSource {
  public:
@@ -114,6 +114,20 @@ std::optional<std::string> LinuxEnvironment::variable(const std::string& name) c
   const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nobody sets one
   if (value == nullptr) return std::nullopt;
   return value;
+}
+
+std::vector<std::string> LinuxEnvironment::all() const {
+  std::vector<std::string> variables;
+  for (char** at = environ; at != nullptr && *at != nullptr; ++at) variables.emplace_back(*at);
+  return variables;
+}
+
+LinuxMachines::LinuxMachines() = default;
+LinuxMachines::~LinuxMachines() = default;
+
+Machine& LinuxMachines::machine() {
+  if (machine_ == nullptr) machine_ = std::make_unique<LinuxMachine>();
+  return machine_->machine();
 }
 
 LinuxWorld::LinuxWorld()

@@ -1,11 +1,13 @@
-// The real World: files by open(2), outputs by write(2), the process's environment. SIGPIPE must be
-// ignored by main, so that a reader that goes away is a failed write and not a death.
+// The real World: files by open(2), outputs by write(2), the process's environment, and the machine
+// for those who ask for it. SIGPIPE stays what it was until then: a command whose reader goes away
+// ends like any other filter. Once there is a machine it is ignored, and that is a failed write.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "os/world.h"
 
@@ -44,6 +46,23 @@ class LinuxOutput final : public Output {
 class LinuxEnvironment final : public Environment {
  public:
   [[nodiscard]] std::optional<std::string> variable(const std::string& name) const override;
+  [[nodiscard]] std::vector<std::string> all() const override;
+};
+
+class LinuxMachine;
+
+/// Makes the machine when it is first asked for it. Most commands never do, and pay nothing.
+class LinuxMachines final : public Machines {
+ public:
+  LinuxMachines();
+  ~LinuxMachines() override;
+  LinuxMachines(const LinuxMachines&) = delete;
+  LinuxMachines& operator=(const LinuxMachines&) = delete;
+
+  Machine& machine() override;
+
+ private:
+  std::unique_ptr<LinuxMachine> machine_;
 };
 
 /// Owns what a World refers to. Standard error is written at once, standard output in blocks, or by
@@ -51,13 +70,14 @@ class LinuxEnvironment final : public Environment {
 class LinuxWorld {
  public:
   LinuxWorld();
-  [[nodiscard]] World world() { return {files_, out_, err_, environment_}; }
+  [[nodiscard]] World world() { return {files_, out_, err_, environment_, machines_}; }
 
  private:
   LinuxFiles files_;
   LinuxOutput out_;
   LinuxOutput err_;
   LinuxEnvironment environment_;
+  LinuxMachines machines_;
 };
 
 }  // namespace tend

@@ -5,10 +5,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <string>
+
+#include "os/machine.h"
 
 namespace tend {
 namespace {
@@ -89,6 +93,32 @@ TEST(LinuxEnvironment, tells_a_missing_variable_from_an_empty_one) {
   ::unsetenv("TEND_TEST_MISSING");
   EXPECT_EQ(LinuxEnvironment{}.variable("TEND_TEST_EMPTY"), "");
   EXPECT_EQ(LinuxEnvironment{}.variable("TEND_TEST_MISSING"), std::nullopt);
+}
+
+TEST(LinuxEnvironment, tells_all_its_variables) {
+  ::setenv("TEND_TEST_ONE", "1=one", 1);
+  const auto all = LinuxEnvironment{}.all();
+  EXPECT_EQ(std::ranges::count(all, "TEND_TEST_ONE=1=one"), 1);
+  EXPECT_TRUE(std::ranges::all_of(all, [](const std::string& v) { return v.contains('='); }));
+}
+
+std::ptrdiff_t open_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+}
+
+TEST(LinuxWorld, makes_no_machine_before_it_is_asked_for_one) {
+  std::signal(SIGPIPE, SIG_DFL);
+  const auto before = open_descriptors();
+  {
+    LinuxWorld world;
+    Machines& machines = world.world().machines;
+    EXPECT_EQ(open_descriptors(), before);
+    Machine& machine = machines.machine();
+    EXPECT_GT(open_descriptors(), before);
+    EXPECT_EQ(&machines.machine(), &machine);
+    EXPECT_EQ(std::signal(SIGPIPE, SIG_IGN), SIG_IGN);
+  }
+  EXPECT_EQ(open_descriptors(), before);
 }
 
 }  // namespace

@@ -39,9 +39,12 @@ Result<std::unique_ptr<ByteSource>> SimFiles::open(const std::string& path) {
   if (const auto found = broken.find(path); found != broken.end()) {
     return std::make_unique<BrokenSource>("cannot read " + path + ": " + found->second);
   }
-  const auto found = contents.find(path);
-  if (found == contents.end()) return fail("cannot open " + path + ": No such file or directory");
-  return std::make_unique<TextSource>(found->second, piece);
+  if (const auto found = contents.find(path); found != contents.end()) {
+    return std::make_unique<TextSource>(found->second, piece);
+  }
+  auto text = disk_ == nullptr ? std::nullopt : disk_->read(path);
+  if (!text) return fail("cannot open " + path + ": No such file or directory");
+  return std::make_unique<TextSource>(std::move(*text), piece);
 }
 
 bool SimOutput::write(std::string_view more) {
@@ -57,6 +60,25 @@ std::optional<std::string> SimEnvironment::variable(const std::string& name) con
   const auto found = variables.find(name);
   if (found == variables.end()) return std::nullopt;
   return found->second;
+}
+
+std::vector<std::string> SimEnvironment::all() const {
+  std::vector<std::string> entries;
+  for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);
+  return entries;
+}
+
+Machine& SimMachines::machine() {
+  if (machine_ == nullptr) {
+    pid_ = universe_.start_process("tend", {.environment = environment_.all()});
+    machine_ = &universe_.machine_of(pid_);
+  }
+  return *machine_;
+}
+
+std::int64_t SimMachines::pid() {
+  machine();
+  return pid_;
 }
 
 }  // namespace tend

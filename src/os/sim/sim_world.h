@@ -1,5 +1,5 @@
-// A World in memory for tests: files are a map, outputs are strings, and everything a test wants to
-// go wrong can be made to.
+// A World in memory for tests of commands: files are a map, outputs are strings, the machine is a
+// process of a SimUniverse, and everything a test wants to go wrong can be made to.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,25 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "os/sim/sim_universe.h"
 #include "os/world.h"
 
 namespace tend {
 
 class SimFiles final : public Files {
  public:
+  /// Looks into `contents` and, if there is a disk, then there.
+  explicit SimFiles(const SimDisk* disk = nullptr) : disk_(disk) {}
   Result<std::unique_ptr<ByteSource>> open(const std::string& path) override;
 
   std::map<std::string, std::string> contents;  // "-" is standard input
   std::map<std::string, std::string> broken;    // path to what the system says on reading it
   std::size_t piece = 4096;                     // the most bytes that one read() gives
+
+ private:
+  const SimDisk* disk_;
 };
 
 class SimOutput final : public Output {
@@ -41,17 +48,48 @@ class SimOutput final : public Output {
 class SimEnvironment final : public Environment {
  public:
   [[nodiscard]] std::optional<std::string> variable(const std::string& name) const override;
+  [[nodiscard]] std::vector<std::string> all() const override;
 
   std::map<std::string, std::string> variables;
 };
 
-struct SimWorld {
-  [[nodiscard]] World world() { return {files, out, err, environment}; }
+/// Makes a process of the universe, with this environment, when it is first asked for its machine.
+class SimMachines final : public Machines {
+ public:
+  SimMachines(SimUniverse& universe, const Environment& environment)
+      : universe_(universe), environment_(environment) {}
+  Machine& machine() override;
+  /// The process that has it.
+  std::int64_t pid();
 
-  SimFiles files;
+ private:
+  SimUniverse& universe_;
+  const Environment& environment_;
+  Machine* machine_ = nullptr;
+  std::int64_t pid_ = 0;
+};
+
+/// One command: a World, on a universe of its own or beside others on a shared one.
+class SimWorld {
+ public:
+  SimWorld() : SimWorld(std::make_unique<SimUniverse>(), nullptr) {}
+  explicit SimWorld(SimUniverse& shared) : SimWorld(nullptr, &shared) {}
+
+  [[nodiscard]] World world() { return {files, out, err, environment, machines}; }
+
+ private:
+  SimWorld(std::unique_ptr<SimUniverse> own, SimUniverse* shared)
+      : own_(std::move(own)), universe(own_ ? *own_ : *shared) {}
+
+  std::unique_ptr<SimUniverse> own_;
+
+ public:
+  SimUniverse& universe;
+  SimFiles files{&universe.disk};
   SimOutput out;
   SimOutput err;
   SimEnvironment environment;
+  SimMachines machines{universe, environment};
 };
 
 }  // namespace tend

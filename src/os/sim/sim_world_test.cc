@@ -29,6 +29,26 @@ TEST(SimFiles, fails_like_the_real_ones) {
             "cannot read folder: Is a directory");
 }
 
+TEST(SimFiles, looks_on_the_disk_of_the_universe_too) {
+  SimWorld world;
+  world.universe.disk.write("/home/user/config", "text");
+  std::array<char, 8> piece{};
+  EXPECT_EQ((*world.files.open("/home/user/config"))->read(piece), 4U);
+}
+
+TEST(SimMachines, give_each_command_a_process_with_its_environment) {
+  SimUniverse universe;
+  SimWorld one(universe);
+  SimWorld other(universe);
+  one.environment.variables["NAME"] = "value";
+  const Machine& machine = one.world().machines.machine();
+  EXPECT_EQ(&machine, &one.world().machines.machine());
+  EXPECT_EQ(universe.facts(one.machines.pid())->environment.at(0), "NAME=value");
+  EXPECT_NE(one.machines.pid(), other.machines.pid());
+  universe.kill(one.machines.pid());
+  EXPECT_FALSE(machine.folders.make("/home/user/tend")) << "dead, not dangling";
+}
+
 TEST(SimOutput, takes_nothing_more_once_it_was_full) {
   SimOutput out;
   out.room = 4;

@@ -1,0 +1,145 @@
+// Whether a work tree changed is found by looking at it: git is only asked for what is ignored,
+// whole folders at a time, so that the walk need not go there.
+#include "os/linux/git.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <deque>
+#include <memory>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "os/linux/fd.h"
+#include "os/linux/file_walk.h"
+#include "os/linux/git_command.h"
+#include "os/linux/git_snapshot.h"
+
+namespace tend {
+namespace {
+
+constexpr Duration kLongest = std::chrono::seconds{60};
+constexpr std::size_t kMostIgnored = std::size_t{16} * 1024 * 1024;  // bytes of their names
+constexpr std::size_t kMostLookedAt = 20'000;
+
+WallTime time_of(const timespec& time) {
+  return WallTime{std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec}};
+}
+
+/// Level by level, so that the bound cuts off the depths of a tree and not whole branches.
+class ChangeWalk {
+ public:
+  ChangeWalk(const std::string& worktree, WallTime since, const std::vector<std::string>& exclude,
+             std::set<std::string_view> ignored)
+      : root_(::open(worktree.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+        since_(since),
+        excluded_(exclude),
+        ignored_(std::move(ignored)) {}
+
+  Result<bool> finds_a_change() {
+    if (!root_) return fail("cannot look into the work tree: " + system_says(errno));
+    folders_.emplace_back("");
+    while (!folders_.empty() && left_ > 0) {
+      const std::string folder = std::move(folders_.front());
+      folders_.pop_front();
+      if (finds_a_change_in(folder)) return true;
+    }
+    return false;
+  }
+
+ private:
+  bool finds_a_change_in(const std::string& path) {
+    const Fd folder(::openat(root_.get(), path.empty() ? "." : path.c_str(),
+                             O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!folder) return false;
+    bool complete = true;
+    for (const std::string& name : names_in(folder, left_, complete)) {
+      --left_;
+      const std::string below = path.empty() ? name : path + "/" + name;
+      struct stat facts{};
+      if (name == ".git" || ignored_.contains(below)) continue;
+      if (::fstatat(folder.get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;
+      if (excluded_.has(facts)) continue;
+      if (S_ISDIR(facts.st_mode)) {
+        folders_.push_back(below);
+      } else if (time_of(facts.st_mtim) > since_ || time_of(facts.st_ctim) > since_) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  Fd root_;
+  WallTime since_;
+  Excluded excluded_;
+  std::set<std::string_view> ignored_;
+  std::deque<std::string> folders_;
+  std::size_t left_ = kMostLookedAt;
+};
+
+class Changes final : public Subscription {
+ public:
+  Changes(Processes& processes, std::string worktree, WallTime since,
+          std::vector<std::string> exclude, std::function<void(Result<bool>)> done)
+      : worktree_(std::move(worktree)),
+        since_(since),
+        exclude_(std::move(exclude)),
+        done_(std::move(done)) {
+    const std::string top = top_of(worktree_);
+    has_repository_ = !top.empty();
+    Run run = git_command(
+        {.top = has_repository_ ? top : worktree_},
+        {"ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"});
+    run.working_folder = worktree_;
+    run.deadline = kLongest;
+    run.most_output = kMostIgnored;
+    running_ = processes.run(run, [this](const Result<Ran>& ran) {
+      const auto tell = std::move(done_);
+      tell(look(ran));  // which may destroy this
+    });
+  }
+
+ private:
+  Result<bool> look(const Result<Ran>& ran) const {
+    std::set<std::string_view> ignored;
+    if (!ran) return std::unexpected(ran.error());
+    if (succeeded(*ran)) {
+      for (std::string_view path : parts_of(ran->output)) {
+        if (path.ends_with('/')) path.remove_suffix(1);
+        ignored.insert(path);
+      }
+    } else if (has_repository_ && !not_found(*ran)) {
+      return fail("git could not say what is ignored in " + worktree_ + ": " + complaint(*ran));
+    }
+    return ChangeWalk(worktree_, since_, exclude_, std::move(ignored)).finds_a_change();
+  }
+
+  std::string worktree_;
+  WallTime since_;
+  std::vector<std::string> exclude_;
+  std::function<void(Result<bool>)> done_;
+  bool has_repository_ = false;
+  Subscribed running_;
+};
+
+}  // namespace
+
+Subscribed Git::snapshot(const SnapshotOrder& order, std::function<void(Result<Snapshot>)> done) {
+  return begin_git_snapshot(processes_, clock_, order, std::move(done));
+}
+
+Subscribed Git::changed_since(const std::string& worktree, WallTime since,
+                              const std::vector<std::string>& exclude,
+                              std::function<void(Result<bool>)> done) {
+  return std::make_unique<Changes>(processes_, worktree, since, exclude, std::move(done));
+}
+
+std::string Git::repository(const std::string& path) { return top_of(path); }
+
+std::string Git::top(const std::string& path) {
+  std::string found = top_of(path);
+  return found.empty() ? path : found;
+}
+
+}  // namespace tend

@@ -1,0 +1,34 @@
+// The few things done to a git folder without git.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace tend {
+
+/// The path of an index of our own in a git folder. Gone, with its lock, when this is.
+class PrivateIndex {
+ public:
+  /// Chooses a name; makes nothing. Removes what a snapshot that was killed left in the folder.
+  explicit PrivateIndex(std::string git_folder);
+  ~PrivateIndex();
+  PrivateIndex(const PrivateIndex&) = delete;
+  PrivateIndex& operator=(const PrivateIndex&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// Copies the real index, so that what it knows of files need not be found out again. false if
+  /// there is none.
+  Result<bool> copy_real_one() const;
+  /// Removes the file.
+  void clear() const;
+
+ private:
+  std::string git_folder_;
+  std::string path_;
+};
+
+/// The git folder that all work trees of a repository share.
+std::string common_git_folder(const std::string& git_folder);
+
+}  // namespace tend

@@ -1,0 +1,25 @@
+// Groups that processes cannot leave: folders of cgroup2, all of them siblings named tend-NAME.
+// Nothing here touches a group with another name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tend {
+
+/// The folder in which our groups are made, from the texts of /proc/self/mountinfo and
+/// /proc/self/cgroup; "" if there is none. Pure, but for asking `is_cgroup2` about a mount.
+std::string groups_folder(std::string_view mounts, std::string_view own_group,
+                          bool (*is_cgroup2)(const std::string& folder));
+
+/// New and empty; "" if it cannot be made.
+std::string make_group(const std::string& name);
+std::vector<std::int64_t> group_members(const std::string& group);
+/// With the groups below it. False if it cannot be read.
+bool group_is_empty(const std::string& group);
+/// Tries for some milliseconds while it is still in use.
+void remove_group(const std::string& group);
+
+}  // namespace tend

@@ -1,0 +1,203 @@
+// /proc, read with bounds. A process may vanish between any two calls here; that is no error.
+#include "os/linux/linux_proc_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <ctime>
+#include <memory>
+
+#include "os/linux/fd.h"
+
+namespace tend {
+namespace {
+
+constexpr std::size_t kLongestStat = 4096;
+constexpr std::size_t kLongestEnvironment = std::size_t{1024} * 1024;
+
+template <class Number>
+std::optional<Number> number(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string_view next_word(std::string_view& text) {
+  const std::size_t end = std::min(text.find(' '), text.size());
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return word;
+}
+
+std::expected<std::string, int> read_all(int descriptor, std::size_t most) {
+  std::string text;
+  std::array<char, 16384> piece{};
+  while (text.size() < most) {
+    const std::size_t want = std::min(piece.size(), most - text.size());
+    const ssize_t got = retried([&] { return ::read(descriptor, piece.data(), want); });
+    if (got < 0) return std::unexpected(errno);
+    if (got == 0) break;
+    text.append(piece.data(), static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+std::expected<std::string, int> read_at(int folder, const char* path, std::size_t most) {
+  const Fd file(retried([&] { return ::openat(folder, path, O_RDONLY | O_CLOEXEC | O_NOCTTY); }));
+  if (!file) return std::unexpected(errno);
+  return read_all(file.get(), most);
+}
+
+double seconds(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
+std::uint64_t ticks_per_second() {
+  static const auto ticks = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+  return ticks;
+}
+
+}  // namespace
+
+std::optional<ProcStat> parse_stat(std::string_view line) {
+  while (line.ends_with('\n')) line.remove_suffix(1);
+  const std::size_t open = line.find(" (");
+  const std::size_t close = line.rfind(") ");
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) {
+    return std::nullopt;
+  }
+  constexpr int kPid = 1, kState = 3, kParent = 4, kSession = 6, kUserTime = 14, kChildTime = 17,
+                kThreads = 20, kStart = 22, kExit = 52;
+  ProcStat stat;
+  bool sound = true;
+  const auto take = [&]<class Number>(std::string_view word, Number& into) {
+    const auto value = number<Number>(word);
+    sound = sound && value.has_value();
+    into = value.value_or(Number{});
+  };
+  take(line.substr(0, open), stat.pid);
+  std::string_view rest = line.substr(close + 2);
+  for (int field = kPid + 2; field <= kExit; ++field) {
+    const std::string_view word = next_word(rest);
+    if (field == kState) {
+      sound = sound && word.size() == 1;
+      stat.state = word.empty() ? '?' : word.front();
+    }
+    if (field == kParent) take(word, stat.parent);
+    if (field == kSession) take(word, stat.session);
+    if (field >= kUserTime && field <= kChildTime) {
+      std::uint64_t ticks = 0;
+      take(word, ticks);
+      stat.cpu_ticks += ticks;
+    }
+    if (field == kThreads) take(word, stat.threads);
+    if (field == kStart) take(word, stat.start_ticks);
+    if (field == kExit && !word.empty()) take(word, stat.wait_status);
+  }
+  if (!sound) return std::nullopt;
+  return stat;
+}
+
+Result<std::optional<ProcStat>> read_stat(std::int64_t pid) {
+  const std::string path = fmt::format("/proc/{}/stat", pid);
+  const auto text = read_at(AT_FDCWD, path.c_str(), kLongestStat);
+  if (!text) {
+    if (text.error() == ENOENT || text.error() == ESRCH) return std::nullopt;
+    return fail(fmt::format("cannot read {}: {}", path, system_says(text.error())));
+  }
+  if (text->empty()) return std::nullopt;
+  const auto stat = parse_stat(*text);
+  if (!stat) return fail(fmt::format("cannot understand {}", path));
+  return stat;
+}
+
+bool may_see_exit(std::int64_t pid) {
+  struct stat owner{};
+  const std::string path = fmt::format("/proc/{}", pid);
+  return ::stat(path.c_str(), &owner) == 0 && (::geteuid() == 0 || owner.st_uid == ::geteuid());
+}
+
+Result<Place> read_place() {
+  const auto own = read_at(AT_FDCWD, "/proc/self/stat", kLongestStat);
+  if (!own) return fail("cannot read /proc: " + system_says(own.error()));
+  const auto stat = parse_stat(*own);
+  if (!stat || stat->pid != ::getpid()) return fail("/proc shows another pid namespace than ours");
+  struct stat ns{};
+  if (::stat("/proc/self/ns/pid", &ns) != 0) {
+    return fail("cannot read /proc/self/ns/pid: " + system_says(errno));
+  }
+  auto boot = read_at(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 64);
+  if (!boot) return fail("cannot read the boot id: " + system_says(boot.error()));
+  while (boot->ends_with('\n')) boot->pop_back();
+  if (boot->empty()) return fail("cannot read the boot id: it is empty");
+  return Place{ns.st_ino, *boot};
+}
+
+Result<void> list_processes(const std::function<void(const Listed&)>& visit) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);
+  if (!proc) return fail("cannot list /proc: " + system_says(errno));
+  while (true) {
+    errno = 0;
+    const dirent* entry = ::readdir(proc.get());  // NOLINT(concurrency-mt-unsafe): a stream of ours
+    if (entry == nullptr) break;
+    if (!number<std::int64_t>(entry->d_name)) continue;
+    const Fd folder(::openat(::dirfd(proc.get()), entry->d_name,
+                             O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    if (!folder) {
+      if (errno == ENOENT || errno == ESRCH || errno == EACCES) continue;
+      return fail(fmt::format("cannot read /proc/{}: {}", entry->d_name, system_says(errno)));
+    }
+    const auto text = read_at(folder.get(), "stat", kLongestStat);
+    if (!text) {
+      if (text.error() == ENOENT || text.error() == ESRCH || text.error() == EACCES) continue;
+      return fail(
+          fmt::format("cannot read /proc/{}: {}", entry->d_name, system_says(text.error())));
+    }
+    if (const auto stat = parse_stat(*text)) visit({*stat, folder.get()});
+  }
+  if (errno != 0) return fail("cannot list /proc: " + system_says(errno));
+  return {};
+}
+
+std::optional<std::string> read_variable(const Listed& process, std::string_view variable) {
+  struct stat owner{};
+  if (::fstat(process.folder, &owner) != 0) return std::nullopt;
+  if (::geteuid() != 0 && owner.st_uid != ::geteuid()) return std::nullopt;
+  const auto environment = read_at(process.folder, "environ", kLongestEnvironment);
+  if (!environment) return std::nullopt;
+  for (std::string_view rest = *environment; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\0'), rest.size());
+    const std::string_view entry = rest.substr(0, end);
+    if (entry.size() > variable.size() && entry.starts_with(variable) &&
+        entry[variable.size()] == '=') {
+      return std::string(entry.substr(variable.size() + 1));
+    }
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return std::nullopt;
+}
+
+std::expected<std::string, int> read_file(const char* path, std::size_t most) {
+  return read_at(AT_FDCWD, path, most);
+}
+
+Duration as_duration(std::uint64_t ticks) {
+  return Duration{static_cast<std::int64_t>(ticks * 1000 / ticks_per_second())};
+}
+
+double calendar_time(std::uint64_t start_ticks) {
+  const double boot = seconds(CLOCK_REALTIME) - seconds(CLOCK_BOOTTIME);
+  return boot + static_cast<double>(start_ticks) / static_cast<double>(ticks_per_second());
+}
+
+}  // namespace tend

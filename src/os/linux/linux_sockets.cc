@@ -1,0 +1,210 @@
+// One message or piece per call of the loop, so that a flood of them cannot keep the rest waiting.
+#include "os/linux/linux_sockets.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/quote.h"
+#include "os/linux/fd.h"
+#include "os/linux/linux_file.h"
+#include "os/linux/linux_loop.h"
+
+namespace tend {
+namespace {
+
+constexpr std::size_t kMostText = 4096;
+constexpr std::size_t kMostPath = 100;
+constexpr std::size_t kMostDescriptors = 253;  // that the kernel passes in one message
+constexpr std::size_t kPiece = std::size_t{16} * 1024;
+constexpr mode_t kOwnerOnly = 0600;
+
+/// A message, and descriptors that came with it. Their closing tells a sender that waits for it
+/// that it was heard.
+struct Received {
+  Datagram datagram;
+  std::vector<Fd> held;
+};
+
+void take_control(const cmsghdr& control, const std::byte* data, std::size_t size, Received& into) {
+  if (control.cmsg_level != SOL_SOCKET) return;
+  if (control.cmsg_type == SCM_CREDENTIALS && size >= sizeof(ucred)) {
+    ucred sender{};
+    std::memcpy(&sender, data, sizeof sender);
+    into.datagram.pid = sender.pid;
+    into.datagram.same_user = sender.uid == ::geteuid();
+  } else if (control.cmsg_type == SCM_RIGHTS) {
+    for (std::size_t at = 0; at + sizeof(int) <= size; at += sizeof(int)) {
+      int descriptor = -1;
+      std::memcpy(&descriptor, data + at, sizeof descriptor);
+      into.held.emplace_back(descriptor);
+    }
+  }
+}
+
+std::optional<Received> receive_one(int socket) {
+  constexpr std::size_t kControl =
+      CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(sizeof(int) * kMostDescriptors);
+  std::array<char, kMostText> text{};
+  alignas(cmsghdr) std::array<std::byte, kControl> control{};
+  iovec where{text.data(), text.size()};
+  msghdr message{};
+  message.msg_iov = &where;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t got =
+      retried([&] { return ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT); });
+  if (got < 0) return std::nullopt;
+  Received received;
+  received.datagram.text.assign(text.data(), static_cast<std::size_t>(got));
+  for (cmsghdr* at = CMSG_FIRSTHDR(&message); at != nullptr; at = CMSG_NXTHDR(&message, at)) {
+    const auto* data = reinterpret_cast<const std::byte*>(CMSG_DATA(at));
+    take_control(*at, data, at->cmsg_len - CMSG_LEN(0), received);
+  }
+  return received;
+}
+
+/// Removes a socket that an earlier process of ours left, and nothing else.
+Result<void> make_room(const std::string& path) {
+  struct stat seen{};
+  if (::lstat(path.c_str(), &seen) != 0) {
+    return errno == ENOENT ? Result<void>{} : cannot("look at", path);
+  }
+  if (!S_ISSOCK(seen.st_mode) || seen.st_uid != ::geteuid()) {
+    return fail(on_one_line(path) + " is in the way: it is not a socket of ours");
+  }
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return cannot("replace", path);
+  return {};
+}
+
+Result<Fd> bound_socket(const std::string& path) {
+  Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int on = 1;
+  // The mode of the descriptor becomes that of the file: there is no moment when others can send.
+  if (!socket || ::setsockopt(socket.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
+      ::fchmod(socket.get(), kOwnerOnly) != 0) {
+    return cannot("make a socket for", path);
+  }
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), path.size());
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return cannot("make the socket", path);
+  }
+  return socket;
+}
+
+/// A bound socket; its file goes with it, unless somebody put another one there.
+class Receiver final : public Subscription {
+ public:
+  Receiver(Fd socket, std::string path, std::function<void(const Datagram&)> callback)
+      : socket_(std::move(socket)),
+        path_(std::move(path)),
+        bound_(::lstat(path_.c_str(), &file_) == 0),
+        callback_(std::make_shared<std::function<void(const Datagram&)>>(std::move(callback))) {}
+  ~Receiver() override {
+    struct stat now{};
+    if (bound_ && ::lstat(path_.c_str(), &now) == 0 && now.st_dev == file_.st_dev &&
+        now.st_ino == file_.st_ino) {
+      ::unlink(path_.c_str());
+    }
+  }
+  Receiver(const Receiver&) = delete;
+  Receiver& operator=(const Receiver&) = delete;
+
+  bool start(LinuxLoop& loop) {
+    readable_ = loop.when_readable(socket_.get(), [this] { hear(); });
+    return readable_ != nullptr;
+  }
+
+ private:
+  void hear() {
+    const auto received = receive_one(socket_.get());
+    if (!received) return;
+    const auto callback = callback_;  // which may end this receiver
+    (*callback)(received->datagram);
+  }
+
+  Fd socket_;
+  std::string path_;
+  struct stat file_{};
+  bool bound_;
+  std::shared_ptr<std::function<void(const Datagram&)>> callback_;
+  Subscribed readable_;
+};
+
+Result<Fd> open_fifo(const std::string& path) {
+  const bool made = ::mkfifo(path.c_str(), kOwnerOnly) == 0;
+  if (!made && errno != EEXIST) return cannot("make the fifo", path);
+  // Open for writing too: with a writer of its own a reader never sees an end.
+  Fd fifo(::open(path.c_str(), O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY));
+  if (!fifo) return cannot("open the fifo", path);
+  struct stat seen{};
+  if (::fstat(fifo.get(), &seen) != 0) return cannot("look at", path);
+  if (!S_ISFIFO(seen.st_mode) || seen.st_uid != ::geteuid()) {
+    return fail(on_one_line(path) + " is in the way: it is not a fifo of ours");
+  }
+  if (made && ::fchmod(fifo.get(), kOwnerOnly) != 0) return cannot("make the fifo", path);
+  return fifo;
+}
+
+class FifoReader final : public Subscription {
+ public:
+  FifoReader(Fd fifo, std::function<void(std::string_view)> callback)
+      : fifo_(std::move(fifo)),
+        callback_(std::make_shared<std::function<void(std::string_view)>>(std::move(callback))) {}
+
+  bool start(LinuxLoop& loop) {
+    readable_ = loop.when_readable(fifo_.get(), [this] { hear(); });
+    return readable_ != nullptr;
+  }
+
+ private:
+  void hear() {
+    std::array<char, kPiece> piece{};
+    const ssize_t got = retried([&] { return ::read(fifo_.get(), piece.data(), piece.size()); });
+    if (got <= 0) return;
+    const auto callback = callback_;  // which may end this reader
+    (*callback)({piece.data(), static_cast<std::size_t>(got)});
+  }
+
+  Fd fifo_;
+  std::shared_ptr<std::function<void(std::string_view)>> callback_;
+  Subscribed readable_;
+};
+
+}  // namespace
+
+Result<Subscribed> LinuxSockets::receive(const std::string& path,
+                                         std::function<void(const Datagram&)> callback) {
+  if (path.empty() || path.size() > kMostPath || path.contains('\0')) {
+    return fail(in_quotes(path) + " is no path for a socket: it may have up to 100 bytes");
+  }
+  if (auto room = make_room(path); !room) return std::unexpected(room.error());
+  auto socket = bound_socket(path);
+  if (!socket) return std::unexpected(socket.error());
+  auto receiver = std::make_unique<Receiver>(std::move(*socket), path, std::move(callback));
+  if (!receiver->start(loop_)) return cannot("listen at", path);
+  return receiver;
+}
+
+Result<Subscribed> LinuxSockets::read_fifo(const std::string& path,
+                                           std::function<void(std::string_view)> callback) {
+  auto fifo = open_fifo(path);
+  if (!fifo) return std::unexpected(fifo.error());
+  auto reader = std::make_unique<FifoReader>(std::move(*fifo), std::move(callback));
+  if (!reader->start(loop_)) return cannot("listen at", path);
+  return reader;
+}
+
+}  // namespace tend

@@ -1,0 +1,78 @@
+// A receiver is known by its path; see sim_sockets.h.
+#include "os/sim/sim_sockets.h"
+
+namespace tend {
+namespace {
+
+constexpr const char* kOver = "this process is over";
+constexpr std::size_t kLongestPath = 100;
+
+std::string name_in(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// A receiver with its file, which goes with it, unless somebody put another one there or the
+/// process was killed.
+class SimBound final : public Subscription {
+ public:
+  SimBound(std::shared_ptr<SimReceiver> receiver, SimNodePtr node, std::string path)
+      : receiver_(std::move(receiver)), node_(std::move(node)), path_(std::move(path)) {}
+  ~SimBound() override {
+    const SimHandle& handle = *receiver_->handle;
+    if (handle.dead || handle.kernel == nullptr || handle.kernel->disk.find(path_) != node_) return;
+    handle.kernel->disk.unlink(node_->above.lock(), name_in(path_));
+  }
+  SimBound(const SimBound&) = delete;
+  SimBound& operator=(const SimBound&) = delete;
+
+ private:
+  std::shared_ptr<SimReceiver> receiver_;
+  SimNodePtr node_;
+  std::string path_;
+};
+
+}  // namespace
+
+Result<SimNodePtr> SimSockets::folder_of(const std::string& path) const {
+  SimNodePtr folder = handle_->kernel->disk.find(path.substr(0, path.rfind('/')));
+  if (!path.starts_with('/') || folder == nullptr || folder->kind != SimKind::folder) {
+    return fail("cannot make " + path + ": No such file or directory");
+  }
+  return folder;
+}
+
+Result<Subscribed> SimSockets::receive(const std::string& path,
+                                       std::function<void(const Datagram&)> callback) {
+  if (!handle_->call()) return fail(kOver);
+  if (path.size() > kLongestPath) return fail(path + " is too long for a socket");
+  const auto folder = folder_of(path);
+  if (!folder) return fail(folder.error().text);
+  SimKernel& kernel = *handle_->kernel;
+  if (const SimNodePtr old = kernel.disk.find(path); old != nullptr) {
+    if (old->kind != SimKind::socket || old->owner != SimOwner::us) {
+      return fail(path + " is in the way: it is not a socket of ours");
+    }
+    kernel.disk.unlink(*folder, name_in(path));
+  }
+  SimNodePtr node = kernel.disk.make(*folder, name_in(path), SimKind::socket);
+  auto receiver = std::make_shared<SimReceiver>(handle_, std::move(callback));
+  kernel.receivers[path] = receiver;
+  return std::make_unique<SimBound>(std::move(receiver), std::move(node), path);
+}
+
+Result<Subscribed> SimSockets::read_fifo(const std::string& path,
+                                         std::function<void(std::string_view)> callback) {
+  if (!handle_->call()) return fail(kOver);
+  const auto folder = folder_of(path);
+  if (!folder) return fail(folder.error().text);
+  SimKernel& kernel = *handle_->kernel;
+  SimNodePtr node = kernel.disk.find(path);
+  if (node == nullptr) node = kernel.disk.make(*folder, name_in(path), SimKind::fifo);
+  if (node->kind != SimKind::fifo || node->owner != SimOwner::us) {
+    return fail(path + " is in the way: it is not a fifo of ours");
+  }
+  auto receiver = std::make_shared<SimReceiver>(handle_, nullptr, std::move(callback));
+  kernel.receivers[path] = receiver;
+  if (!node->bytes.empty()) kernel.deliver_fifo(path);
+  return std::make_unique<SimSubscription>(std::move(receiver));
+}
+
+}  // namespace tend
