@@ -161,6 +161,13 @@ Outcome Judge::step(std::span<const Signal> signals, Instant now) {
 Verdict Judge::verdict() const { return state_->verdict; }
 Phase Judge::phase() const { return state_->phase; }
 const Policy& Judge::policy() const { return state_->policy; }
+std::uint32_t Judge::resumes() const { return state_->ladder.spending().used(); }
+std::uint32_t Judge::all_resumes() const { return state_->ladder.spending().total(); }
+std::optional<Instant> Judge::next() const { return state_->next; }
+
+void Judge::look_again() {
+  if (state_->stepped) state_->next = state_->clocks.now();
+}
 
 std::size_t Judge::bytes() const {
   const JudgeState& s = *state_;

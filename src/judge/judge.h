@@ -2,7 +2,9 @@
 // simulation all come through it, so they cannot differ.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +17,7 @@
 
 namespace tend {
 
+struct Account;
 struct JudgeState;
 
 /// Judges one agent over all its lives. Pure: no clock, no I/O; the same calls give the same
@@ -34,6 +37,15 @@ class Judge {
   [[nodiscard]] Verdict verdict() const;
   [[nodiscard]] Phase phase() const;
   [[nodiscard]] const Policy& policy() const;
+  /// Resumes since the last refill, and over all lives.
+  [[nodiscard]] std::uint32_t resumes() const;
+  [[nodiscard]] std::uint32_t all_resumes() const;
+  /// The deadline that the last step named, also of a judge that was restored.
+  [[nodiscard]] std::optional<Instant> next() const;
+
+  /// Makes a restored judge look at everything again: its deadline is now, where it stands. For a
+  /// policy that is not the one the snapshot was written under, which may want other deadlines.
+  void look_again();
 
   /// The whole state as one line of JSON, and a judge that goes on from it exactly like the one
   /// that wrote it. A snapshot of a newer version, or one that is damaged, is refused.
@@ -44,6 +56,8 @@ class Judge {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
+  friend Account account(const Judge& judge, Instant now);  // account.h
+
   std::unique_ptr<JudgeState> state_;
 };
 

@@ -58,6 +58,7 @@ class Ladder {
 
   /// Why it is looping, for the verdict's reasons.
   [[nodiscard]] const Reason& looping_because() const { return looping_because_; }
+  [[nodiscard]] const Spending& spending() const { return spending_; }
 
   template <class Fields>
   void fields(Fields& io);

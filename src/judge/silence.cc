@@ -204,7 +204,7 @@ class Measure {
           (t.foreground_of_lead() && !t.circling) || (of_sub_agent && waits_for_child);
       if (!counts) continue;
       if (!t.child || of_sub_agent) only_child_tools = false;
-      const Duration limit = t.declared ? t.limit + kToolSlack : limits_.tool;
+      const Duration limit = limit_of(t, limits_);
       const SilenceTime deadline = std::max(now_.base + limit, t.beaten_to);
       if (!first && deadline <= now_.deadline) continue;
       first = false;
@@ -365,6 +365,10 @@ class Measure {
 Silence measure_silence(const Evidence& evidence, const Policy& policy, const Exiting& exiting,
                         const Clocks& clocks, Horizon& horizon) {
   return Measure(evidence, policy, exiting, clocks, horizon).silence();
+}
+
+Duration limit_of(const Tool& tool, const Limits& limits) {
+  return tool.declared ? tool.limit + kToolSlack : limits.tool;
 }
 
 bool child_at_work(const Life& life, AwakeTime now) {

@@ -42,6 +42,9 @@ struct Exiting {
 Silence measure_silence(const Evidence& evidence, const Policy& policy, const Exiting& exiting,
                         const Clocks& clocks, Horizon& horizon);
 
+/// How long a call may stay open after the last real sign.
+Duration limit_of(const Tool& tool, const Limits& limits);
+
 /// True if a child is at work now.
 bool child_at_work(const Life& life, AwakeTime now);
 

@@ -19,11 +19,12 @@ class SignalsFile {
   /// used; `until` is on the machine's clock and moved by `shift` to the journal's. Taken are:
   /// beat by agent or other, progress, noise, tool-*, compact-*, retry, ask, answer, turn-*, error,
   /// state, ack, activity, task, inbox. Refused: everything that only the kernel, the keeper or the
-  /// operator can know. A line without a `life` counts for the current one.
+  /// operator can know, and kinds that nobody knows. A line without a `life` counts for the current
+  /// one. A blank line is taken and says nothing.
   Took take(std::string_view line, std::uint32_t life, Duration shift, SignalBatch& batch);
 
  private:
-  TraceLineParser parser_;
+  TraceLineParser parser_{TraceLineParser::Time::optional};
 };
 
 }  // namespace tend

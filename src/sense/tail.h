@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,20 +22,27 @@ class Tail {
 
   struct Got {
     std::string_view bytes;  // valid until the next call; empty: nothing new
-    bool cut = false;        // the file became shorter than what was read: it is read anew from 0
-    bool skipped = false;    // a hole was passed over
+    bool cut = false;        // the file became shorter than what was read, or is another one: it
+                             // is read anew from 0, and `bytes` are the first of it
+    bool skipped = false;    // a hole was passed over; `bytes` stand behind it
   };
-  /// The next piece, at most 256 KB. Call it until it gives nothing.
+  /// The next piece, at most 256 KB. Call it until it gives nothing. What a line feed kept back is
+  /// void after a cut and after a hole. A file that was replaced is read to its end first.
   Result<Got> read();
   /// The offset behind the last piece.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
 
  private:
+  Result<bool> open_named(Got& got);
+  Result<bool> is_replaced();
+  Result<void> read_piece(Got& got);
+  Result<std::string_view> read_at_offset(std::uint64_t size);
+
   Folder& folder_;
   std::string name_;
   std::uint64_t offset_;
   std::unique_ptr<File> file_;
-  std::uint64_t identity_ = 0;
+  std::optional<std::uint64_t> identity_;  // of the file that was read last
   std::string buffer_;
 };
 
@@ -45,10 +52,13 @@ class LineFeed {
  public:
   static constexpr std::size_t kLongestLine = std::size_t{16} * 1024 * 1024;
   using Take = std::function<void(std::string_view line)>;
+  /// What ends a line. With returns a progress bar is seen while it moves, not only once it is
+  /// done.
+  enum class Ends : std::uint8_t { newline, newline_or_return };
 
   /// `take` hears each whole line, without its newline, while feed() runs. 64 readable bytes follow
   /// each line. `too_long` hears the size of a line that was passed over.
-  LineFeed(Take take, std::function<void(std::uint64_t)> too_long);
+  LineFeed(Take take, std::function<void(std::uint64_t)> too_long, Ends ends = Ends::newline);
   void feed(std::string_view bytes);
   /// Gives out a last line without a newline: nothing will come behind it any more.
   void flush();
@@ -58,8 +68,12 @@ class LineFeed {
   [[nodiscard]] std::uint64_t kept() const;
 
  private:
+  void keep(std::string_view bytes);
+  void finish();
+
   Take take_;
   std::function<void(std::uint64_t)> too_long_;
+  Ends ends_;
   std::string kept_;
   std::uint64_t skipped_ = 0;
 };

@@ -47,12 +47,17 @@ enum class Field : std::uint8_t {
   silent,
   from,
   trace,
+  action,
+  did,
+  note,
+  offset,
+  said,
 };
-inline constexpr std::array<std::string_view, 29> kFieldWords{
-    "t",      "is",      "life",   "pid",   "state",   "exit",       "by",    "of",
-    "status", "task",    "id",     "tool",  "limit",   "background", "child", "same",
-    "until",  "cause",   "error",  "final", "verdict", "for",        "event", "waiting",
-    "want",   "seconds", "silent", "from",  "trace",
+inline constexpr std::array<std::string_view, 34> kFieldWords{
+    "t",     "is",    "life",    "pid",   "state",      "exit",    "by",   "of",      "status",
+    "task",  "id",    "tool",    "limit", "background", "child",   "same", "until",   "cause",
+    "error", "final", "verdict", "for",   "event",      "waiting", "want", "seconds", "silent",
+    "from",  "trace", "action",  "did",   "note",       "offset",  "said",
 };
 inline constexpr auto kFieldIndex = index_of<Field>(kFieldWords);
 
@@ -158,12 +163,12 @@ class TraceFields {
   Exit exit;
 
  private:
-  static_assert(kFieldWords.size() <= 32);
-  static constexpr std::uint32_t bit(Field field) {
-    return std::uint32_t{1} << static_cast<std::uint32_t>(field);
+  static_assert(kFieldWords.size() <= 64);
+  static constexpr std::uint64_t bit(Field field) {
+    return std::uint64_t{1} << static_cast<std::uint32_t>(field);
   }
 
-  std::uint32_t present_ = 0;
+  std::uint64_t present_ = 0;
   std::array<FieldValue, kFieldWords.size()> values_;
 };
 

@@ -56,13 +56,31 @@ std::size_t touch(const tend::Signal& signal) {
   return sum;
 }
 
+/// What a journal's header holds is JSON that can be read again as it is.
+std::size_t touch(const tend::TraceHeader& header) {
+  for (const std::string& raw : {header.judge, header.policy_full}) {
+    if (raw.empty()) continue;
+    const auto again = tend::parse_trace_header("{\"trace\":1,\"judge\":" + raw + "}");
+    CHECK(again.has_value() && again->judge == raw);
+  }
+  CHECK(!header.at || *header.at >= tend::Instant{});
+  return header.judge.size() + header.policy_full.size() + header.boot.size() + header.offset +
+         header.said + header.actions;
+}
+
 /// All that comes out of a trace, as one number.
 std::size_t read_trace(std::string_view text, std::size_t piece) {
   Pieces pieces(text, piece);
   std::size_t sum = 0;
   const auto report = [&](std::uint64_t line, std::string_view what) { sum += line * what.size(); };
   tend::TraceReader reader(pieces, "fuzz", report);
-  if (!reader.open()) return sum;
+  reader.on_record([&](std::string_view line, tend::Instant at) {
+    CHECK(at >= tend::Instant{} && at.time_since_epoch() <= tend::kLongestTime);
+    sum += line.size();
+  });
+  const auto header = reader.open();
+  if (!header) return sum;
+  sum += touch(*header);
   tend::Moment moment;
   tend::Instant last{};
   for (auto more = reader.next(moment); more && *more; more = reader.next(moment)) {
@@ -73,7 +91,8 @@ std::size_t read_trace(std::string_view text, std::size_t piece) {
       sum += touch(signal) * (static_cast<std::size_t>(signal.is) + 1);
     }
   }
-  return sum;
+  CHECK(reader.last() >= last);
+  return sum + reader.offset() + reader.said();
 }
 
 }  // namespace

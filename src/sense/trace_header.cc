@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "base/quote.h"
 
@@ -94,6 +95,7 @@ class HeaderReader {
     read_text("policy", header_.policy);
     read_limits();
     read_expect();
+    read_journal();
     return std::move(header_);
   }
 
@@ -153,6 +155,48 @@ class HeaderReader {
       return;
     }
     for (const dom::element clause : clauses) header_.expect.push_back(clause_of(clause));
+  }
+
+  void read_journal() {
+    read_raw("policy_full", header_.policy_full);
+    read_raw("judge", header_.judge);
+    read_text("boot", header_.boot);
+    if (const auto at = read_milliseconds("at_ms", 0)) header_.at = Instant{*at};
+    header_.shift = read_milliseconds("shift_ms", -kLongestTime.count()).value_or(Duration{});
+    read_number("wall", header_.wall);
+    read_number("offset", header_.offset);
+    read_number("said", header_.said);
+    std::uint64_t life = 0;
+    if (read_number("life", life)) {
+      constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+      header_.life = static_cast<std::uint32_t>(std::min(life, kMost));
+    }
+    read_number("actions", header_.actions);
+  }
+
+  /// Any JSON but null, as it stands.
+  void read_raw(const char* key, std::string& into) {
+    dom::element element;
+    if (object_[key].get(element) != simdjson::SUCCESS || element.is_null()) return;
+    into = simdjson::minify(element);
+  }
+
+  template <class Number>
+  bool read_number(const char* key, Number& into) {
+    const auto error = object_[key].get(into);
+    if (error == simdjson::SUCCESS) return true;
+    if (error != simdjson::NO_SUCH_FIELD) {
+      note("the header's `" + std::string(key) + "` is not a number that fits; ignored");
+    }
+    return false;
+  }
+
+  std::optional<Duration> read_milliseconds(const char* key, std::int64_t least) {
+    std::int64_t count = 0;
+    if (!read_number(key, count)) return std::nullopt;
+    if (count >= least && count <= kLongestTime.count()) return Duration{count};
+    note("the header's `" + std::string(key) + "` is out of range; ignored");
+    return std::nullopt;
   }
 
   const dom::object& object_;

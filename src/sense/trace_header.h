@@ -57,6 +57,19 @@ struct TraceHeader {
   std::vector<std::pair<std::string, Duration>> limits;
   std::optional<Patience> beats;
   std::vector<Clause> expect;
+
+  // What the journal of a keeper says besides.
+  std::string policy_full;    // the whole policy as JSON; empty: `policy` and `limits` are all
+  std::string judge;          // the judge's snapshot, JSON that nobody looked at yet; empty: none
+  std::optional<Instant> at;  // when the snapshot was taken, on the clock of the trace
+  std::string boot;
+  Duration shift{};           // the clock of the trace less the time since that boot
+  double wall = 0;            // `at` by the calendar, in seconds since 1970
+  std::uint64_t offset = 0;   // of the agent's stream: what stands before it has been judged
+  std::uint64_t said = 0;     // of signals.jsonl, likewise
+  std::uint32_t life = 0;     // of the agent
+  std::uint64_t actions = 0;  // the number that the next action gets
+
   std::vector<std::string> oddities;  // what was passed over, for the report
 };
 

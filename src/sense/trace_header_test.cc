@@ -94,5 +94,48 @@ TEST(TraceHeader, keeps_a_clause_that_it_does_not_understand) {
   EXPECT_EQ(read(R"({"trace":1,"expect":"much"})").expect.size(), 1U);
 }
 
+TEST(TraceHeader, of_a_journal_says_where_its_keeper_stood) {
+  const TraceHeader header = read(
+      R"({"trace":1,"id":"x","policy":"worker","policy_full":{"name":"worker","budget": [3, 9]},)"
+      R"("boot":"b-1","shift_ms":-250,"wall":1767225600.5,"at_ms":12500,"offset":4096,"said":12,)"
+      R"("life":3,"actions":7,"judge":{"snapshot":1,"judge":{"hash":18446744073709551615,"s":"\u00e4\"",)"
+      R"("n":[-1,null,true]}}})");
+  EXPECT_EQ(header.policy_full, R"({"name":"worker","budget":[3,9]})");
+  EXPECT_EQ(header.boot, "b-1");
+  EXPECT_EQ(header.shift, -250ms);
+  EXPECT_DOUBLE_EQ(header.wall, 1767225600.5);
+  EXPECT_EQ(header.at, Instant{12500ms});
+  EXPECT_EQ(header.offset, 4096U);
+  EXPECT_EQ(header.said, 12U);
+  EXPECT_EQ(header.life, 3U);
+  EXPECT_EQ(header.actions, 7U);
+  EXPECT_EQ(header.judge,
+            "{\"snapshot\":1,\"judge\":{\"hash\":18446744073709551615,\"s\":\"\xc3\xa4\\\"\","
+            "\"n\":[-1,null,true]}}");
+  EXPECT_TRUE(header.oddities.empty());
+}
+
+TEST(TraceHeader, of_any_other_trace_says_nothing_of_the_kind) {
+  const TraceHeader header = read(R"({"trace":1,"judge":null,"policy_full":null})");
+  EXPECT_EQ(header.judge, "");
+  EXPECT_EQ(header.policy_full, "");
+  EXPECT_EQ(header.at, std::nullopt);
+  EXPECT_EQ(header.offset, 0U);
+  EXPECT_TRUE(header.oddities.empty());
+}
+
+TEST(TraceHeader, tells_which_words_of_a_journal_it_passed_over) {
+  const TraceHeader header = read(
+      R"({"trace":1,"boot":7,"shift_ms":"x","wall":null,"at_ms":-1,"offset":-5,"actions":1.5})");
+  EXPECT_EQ(header.oddities, (std::vector<std::string>{
+                                 "the header's `boot` is no text; ignored",
+                                 "the header's `at_ms` is out of range; ignored",
+                                 "the header's `shift_ms` is not a number that fits; ignored",
+                                 "the header's `wall` is not a number that fits; ignored",
+                                 "the header's `offset` is not a number that fits; ignored",
+                                 "the header's `actions` is not a number that fits; ignored"}));
+  EXPECT_EQ(header.at, std::nullopt);
+}
+
 }  // namespace
 }  // namespace tend

@@ -32,16 +32,37 @@ TraceLineParser::Found TraceLineParser::parse(std::string_view line, TextArena& 
     const std::string_view problem = json_.read(line, fields_);
     if (!problem.empty()) return bad(problem);
   }
-  const std::string_view is = fields_.text(Field::is);
-  if (is.empty() && fields_.has(Field::trace)) return Found::header;
-  const FieldValue* const t = fields_.number(Field::t);
-  if (t == nullptr) return bad("it has no time `t` in seconds");
-  if (!in_range(*t)) return bad("its time `t` is out of range");
-  if (is.empty()) return bad("it does not say what it `is`");
-  at = Instant{duration_of(*t, Duration::zero())};
+  if (fields_.text(Field::is).empty()) return parse_other(at);
+  if (!read_time(at)) return Found::bad;
   make_signal(fields_, signal);
   keep_texts(signal, texts);
   return Found::signal;
+}
+
+/// A line that is no signal.
+TraceLineParser::Found TraceLineParser::parse_other(Instant& at) {
+  if (fields_.has(Field::trace)) return Found::header;
+  if (!read_time(at)) return Found::bad;
+  if (!fields_.has(Field::is)) {
+    for (const Field field : {Field::verdict, Field::action, Field::did, Field::note}) {
+      if (fields_.has(field)) return Found::record;
+    }
+  }
+  return bad("it does not say what it `is`");
+}
+
+bool TraceLineParser::read_time(Instant& at) {
+  const FieldValue* const t = fields_.number(Field::t);
+  if (t != nullptr && in_range(*t)) {
+    at = Instant{duration_of(*t, Duration::zero())};
+    return true;
+  }
+  if (time_ == Time::optional) {
+    at = Instant{};
+    return true;
+  }
+  bad(t == nullptr ? "it has no time `t` in seconds" : "its time `t` is out of range");
+  return false;
 }
 
 TraceLineParser::Found TraceLineParser::bad(std::string_view problem) {

@@ -239,5 +239,54 @@ TEST_F(TraceLine, that_is_not_plain_is_no_matter_of_the_short_way) {
   }
 }
 
+TEST_F(TraceLine, may_be_what_a_keeper_decided_did_or_noted) {
+  for (const char* line :
+       {R"({"t":12.5,"verdict":"working","phase":"model","because":[{"a":1}]})",
+        R"({"t":12.5,"action":"kill","why":"silent","n":7})",
+        R"({"t":12.5,"did":"kill","n":7,"result":"gone"})",
+        R"({"t":12.5,"note":"the disk is full"})", R"({"t":12.5,"note":null,"did":1})",
+        R"({"t":12.5,"is":null,"note":""})"}) {
+    EXPECT_EQ(parse(line), Found::record) << line;
+    EXPECT_EQ(at, Instant{12500ms});
+  }
+  EXPECT_EQ(read(R"({"t":1,"is":"child","child":"c","verdict":"idle"})").verdict, Verdict::idle);
+  EXPECT_EQ(read(R"({"t":1,"is":"acted","action":"kill"})").is, Kind::acted);
+}
+
+TEST_F(TraceLine, is_no_record_without_a_time_or_with_a_kind_that_is_no_word) {
+  EXPECT_EQ(problem(R"({"verdict":"working"})"), "it has no time `t` in seconds");
+  EXPECT_EQ(problem(R"({"t":1,"is":5,"verdict":"working"})"), "it does not say what it `is`");
+  EXPECT_EQ(problem(R"({"t":1,"note":null})"), "it does not say what it `is`");
+}
+
+TEST(TraceLineParser, needs_no_time_where_it_is_optional) {
+  TraceLineParser parser(TraceLineParser::Time::optional);
+  TextArena texts;
+  Signal signal;
+  Instant at{7s};
+  EXPECT_EQ(parser.parse(PaddedLine(R"({"is":"progress"})").view(), texts, signal, at),
+            Found::signal);
+  EXPECT_EQ(at, Instant{});
+  EXPECT_EQ(parser.parse(PaddedLine(R"({"is":"progress","t":2})").view(), texts, signal, at),
+            Found::signal);
+  EXPECT_EQ(at, Instant{2s});
+}
+
+TEST(TraceLineParser, tells_the_offset_of_the_stream) {
+  TraceLineParser parser;
+  TextArena texts;
+  Signal signal;
+  Instant at{};
+  const auto offset = [&](const char* text) {
+    const PaddedLine line(text);
+    EXPECT_EQ(parser.parse(line.view(), texts, signal, at), Found::signal) << text;
+    return parser.offset(Field::offset, 99);
+  };
+  EXPECT_EQ(offset(R"({"t":1,"is":"progress","offset":4096})"), 4096U);
+  EXPECT_EQ(offset(R"({"t":1,"is":"progress"})"), 99U);
+  EXPECT_EQ(offset(R"({"t":1,"is":"progress","offset":-1})"), 99U);
+  EXPECT_EQ(offset(R"({"t":1,"is":"progress","offset":"x"})"), 99U);
+}
+
 }  // namespace
 }  // namespace tend

@@ -44,6 +44,9 @@ Result<TraceHeader> TraceReader::read_header() {
     return fail(name_ + ":" + std::to_string(lines_.number()) + ": " + header.error().text);
   }
   for (const std::string& oddity : header->oddities) report_(lines_.number(), oddity);
+  offset_ = header->offset;
+  said_ = header->said;
+  if (!header->judge.empty()) now_ = header->at.value_or(now_);
   return header;
 }
 
@@ -136,7 +139,13 @@ TraceReader::Step TraceReader::read_line(Signal& into) {
     switch (parser_.parse(lines_.text(), texts_[turn_], into, seen)) {
       case Found::signal:
         keep_time(seen);
+        offset_ = parser_.offset(Field::offset, offset_);
+        said_ = parser_.offset(Field::said, said_);
         return Step::signal;
+      case Found::record:
+        last_record_ = std::max(last_record_, seen);
+        if (record_) record_(lines_.text(), seen);
+        break;
       case Found::nothing:
         continue;
       case Found::bad:

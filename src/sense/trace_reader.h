@@ -2,6 +2,7 @@
 // in memory that does not grow with it. Bad lines are reported with their number and passed over.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -40,9 +42,15 @@ class TraceReader final : public Attendance {
 
   /// Told of every line that is not taken as it stands.
   using Report = std::function<void(std::uint64_t line, std::string_view what)>;
+  /// Told of every line in which a keeper wrote down what it decided, did or noted, and its time.
+  using Record = std::function<void(std::string_view line, Instant at)>;
 
   /// `name` is what errors call the trace.
   TraceReader(ByteSource& bytes, std::string name, Report report);
+
+  /// From here on `hear` is told of a keeper's records, in their order, which without it are passed
+  /// over. They are read ahead of the moments, like everything else.
+  void on_record(Record hear) { record_ = std::move(hear); }
 
   /// Reads as far as the first line that says something. The header, if that is one; an empty one
   /// if it is a signal. Fails if there is no such line at all. Call it once, before next().
@@ -54,6 +62,13 @@ class TraceReader final : public Attendance {
   /// Whether the observer ran at a time before the moment that was given out last. Looks ahead for
   /// a `suspend` or a `lag` that says otherwise.
   bool was_there(Instant at) override;
+
+  /// The latest time that any line read so far names, that of a record included.
+  [[nodiscard]] Instant last() const { return std::max(now_, last_record_); }
+  /// The last `offset` and the last `said` that any line so far names, the header included. Once
+  /// all is read: what stands before them in an agent's stream and in its signals.jsonl was judged.
+  [[nodiscard]] std::uint64_t offset() const { return offset_; }
+  [[nodiscard]] std::uint64_t said() const { return said_; }
 
  private:
   enum class Step : std::uint8_t { signal, header, end, failed };
@@ -76,9 +91,13 @@ class TraceReader final : public Attendance {
   TraceLineParser parser_;
   std::string name_;
   Report report_;
+  Record record_;
   bool may_be_header_ = true;
   Step last_step_ = Step::signal;
   Instant now_{};
+  Instant last_record_{};
+  std::uint64_t offset_ = 0;
+  std::uint64_t said_ = 0;
 
   // The moment at hand is [begin_, next_) of these, what was read ahead is [next_, end_). They are
   // reserved once, so that reading ahead moves none of them.

@@ -158,5 +158,46 @@ TEST(TraceReader, tells_when_reading_fails_on_the_way) {
   EXPECT_EQ(reader.open().error().text, "cannot read f: Input/output error");
 }
 
+TEST(TraceReader, passes_over_what_a_keeper_wrote_down) {
+  Opened trace(ask(1, "a") + "{\"t\":1,\"verdict\":\"waiting\",\"because\":[]}\n" +
+               "{\"t\":3600,\"action\":\"warn\",\"n\":1}\n" + ask(2, "b"));
+  ASSERT_TRUE(trace.reader->open());
+  EXPECT_EQ(rest_of(*trace.reader), "1: aska | 2: askb");
+  EXPECT_TRUE(trace.reports.empty());
+  EXPECT_EQ(trace.reader->last(), Instant{3600s});
+}
+
+TEST(TraceReader, tells_records_to_those_who_ask) {
+  const std::string decided = R"({"t":1,"verdict":"waiting"})";
+  const std::string noted = R"({"t":2.5,"note":"hello"})";
+  Opened trace(ask(1, "a") + decided + "\n" + noted + "\n" + ask(3, "b"));
+  std::vector<std::string> heard;
+  trace.reader->on_record([&](std::string_view line, Instant at) {
+    heard.push_back(std::to_string(at.time_since_epoch() / 1ms) + " " + std::string(line));
+  });
+  ASSERT_TRUE(trace.reader->open());
+  rest_of(*trace.reader);
+  EXPECT_EQ(heard, (std::vector<std::string>{"1000 " + decided, "2500 " + noted}));
+}
+
+TEST(TraceReader, begins_a_journal_at_the_time_of_its_snapshot) {
+  Opened trace("{\"trace\":1,\"at_ms\":5000,\"offset\":7,\"judge\":{}}\n" + ask(4, "a"));
+  ASSERT_TRUE(trace.reader->open());
+  EXPECT_EQ(trace.reader->last(), Instant{5s});
+  EXPECT_EQ(rest_of(*trace.reader), "5: aska");
+  EXPECT_EQ(trace.reports,
+            std::vector<std::string>{"2: its time falls back to 4 s; judged at 5 s"});
+}
+
+TEST(TraceReader, knows_how_far_files_were_judged) {
+  Opened trace("{\"trace\":1,\"offset\":7,\"said\":120}\n" +
+               std::string("{\"t\":1,\"is\":\"progress\",\"offset\":4096}\n") + ask(2, "a"));
+  ASSERT_TRUE(trace.reader->open());
+  EXPECT_EQ(trace.reader->offset(), 7U);
+  rest_of(*trace.reader);
+  EXPECT_EQ(trace.reader->offset(), 4096U);
+  EXPECT_EQ(trace.reader->said(), 120U);
+}
+
 }  // namespace
 }  // namespace tend
