@@ -19,6 +19,12 @@ namespace tend {
 
 inline constexpr std::string_view kAgentFile = "agent.json";
 
+/// What the agent itself writes.
+inline constexpr const char* kStreamFile = "stream.jsonl";    // its standard output
+inline constexpr const char* kErrorFile = "stderr.log";       // its standard error
+inline constexpr const char* kSignalsFile = "signals.jsonl";  // what it says of itself
+inline constexpr const char* kBeatFile = ".beat";             // its time is the last beat
+
 enum class OnStall : std::uint8_t { resume, kill, report };
 enum class RestartPolicy : std::uint8_t { never, on_failure, always };
 enum class AdapterKind : std::uint8_t { lines, none };

@@ -20,9 +20,13 @@ namespace tend {
 /// repository of the working folder from others (the working folder itself where there is none).
 Result<std::string> home_path(const Environment& environment, Machine& machine);
 
+/// In the home: a folder for each tree, which is that of its root agent. Below it are folders for
+/// roles, and in those the children's, and so on.
+inline constexpr std::string_view kSessionsFolder = "sessions";
+
 /// An agent as its folder shows it.
 struct KnownAgent {
-  std::unique_ptr<Folder> folder;
+  std::unique_ptr<Folder> folder;  // nullptr only where there is a problem with the folder itself
   Heartbeat heartbeat;
   WallTime last_beat{};
   std::string problem;  // why the heartbeat could not be read; the rest is then empty

@@ -16,9 +16,10 @@ inline constexpr std::string_view kIntentFile = "intent.json";
 
 struct Intent {
   Want want = Want::run;
-  bool now = false;  // stop: no polite signals first
-  std::string by;    // "tend stop", "Ctrl-C": for people
-  double at = 0;     // by the calendar; also what tells two intents apart
+  bool now = false;           // stop: no polite signals first
+  std::string by;             // "tend stop", "Ctrl-C": for people
+  double at = 0;              // by the calendar; also what tells two intents apart
+  bool keep_running = false;  // pause: nothing is judged, but the processes are not stopped
 
   bool operator==(const Intent&) const = default;
 };

@@ -3,10 +3,10 @@
 // is done about them. Bounded: a full one is replaced by a new one that opens with a new snapshot.
 //
 //   {"trace":1,"id":AGENT,"policy":P,"limits":{...},"boot":ID,"shift_ms":N,"wall":W,"at_ms":T,
-//    "offset":O,"judge":{...}}
-//   {"t":12.5,"is":"progress","offset":4096}
+//    "offset":O,"said":S,"life":L,"judge":{...}}
+//   {"t":12.5,"is":"progress","offset":4096,"said":120}
 //   {"t":12.5,"verdict":"working","phase":"model","because":[...]}
-//   {"t":732.5,"action":"kill","why":"...","n":7}
+//   {"t":732.5,"action":"kill","why":"...","under":"stalled","life":1,"n":7}
 //   {"t":732.6,"did":"kill","n":7,"result":"..."}
 //
 // The clock of the journal is the machine's time since boot plus `shift_ms`, so that it never falls
@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -31,6 +32,12 @@ namespace tend {
 
 inline constexpr std::string_view kJournalFile = "journal.jsonl";
 
+/// How far an agent's files have been read and judged.
+struct Offsets {
+  std::uint64_t stream = 0;  // "offset": of stream.jsonl
+  std::uint64_t said = 0;    // "said": of signals.jsonl
+};
+
 struct JournalHeader {
   std::string agent;
   Policy policy;  // written as name and all limits that differ from the built-in one of that name
@@ -38,8 +45,9 @@ struct JournalHeader {
   Duration shift{};           // journal time = time since boot + shift
   double wall = 0;            // by the calendar, when the header was written
   Instant at{};               // the same moment on the journal's clock
-  std::uint64_t offset = 0;   // of the agent's stream: everything before it has been judged
+  Offsets offsets;            // everything before them has been judged
   std::uint64_t actions = 0;  // the number that the next action gets
+  std::uint32_t life = 0;     // of the agent, when the header was written
   std::string judge;          // Judge::snapshot(); empty: a new judge
 };
 
@@ -53,9 +61,15 @@ class Journal {
   /// Goes on writing the one that is there, after a torn last line if there is one.
   static Result<std::unique_ptr<Journal>> go_on(Folder& folder);
 
-  /// Lines are kept back until write(), which appends them all in one write.
-  void signal(Instant at, const Signal& signal, std::uint64_t offset);
-  void decision(Instant at, const Decision& decision, std::uint64_t number);
+  /// Lines are kept back until write(), which appends them all in one write. What could not be
+  /// written is kept for the next time, up to 1 MB; then the oldest lines give way to a remark.
+  void signal(Instant at, const Signal& signal, const Offsets& offsets);
+  /// `number` and `life` go with an action.
+  void decision(Instant at, const Decision& decision, std::uint64_t number, std::uint32_t life);
+  /// An action of the file before this one that is still to be done: marked as carried over, so
+  /// that nobody takes it for a second decision.
+  void carry_over(Instant at, Action action, Verdict under, std::uint64_t number,
+                  std::uint32_t life, std::string_view why);
   void did(Instant at, Action action, std::uint64_t number, std::string_view result);
   /// A line that no judge reads: what the keeper wants remembered, for people.
   void remark(Instant at, std::string_view what);
@@ -66,12 +80,18 @@ class Journal {
   explicit Journal(std::unique_ptr<File> file, std::uint64_t size)
       : file_(std::move(file)), size_(size) {}
 
+  void end_line(Instant at);
+  void take_off_written();
+  void drop_oldest();
+
   std::unique_ptr<File> file_;
   std::uint64_t size_ = 0;
   std::string pending_;
+  Instant last_{};        // of the newest line
+  bool in_line_ = false;  // the file ends in the first part of a line, `pending_` has the rest
 };
 
 /// One signal as a line of a trace, without its newline.
-void append_signal_line(std::string& to, Instant at, const Signal& signal, std::uint64_t offset);
+void append_signal_line(std::string& to, Instant at, const Signal& signal, const Offsets& offsets);
 
 }  // namespace tend

@@ -21,8 +21,8 @@ struct LifeRecord {
   std::uint32_t life = 0;  // 0: no life was begun yet
   ProcessId process;       // pid 0: the life is over and nothing of it is left
   std::string group;       // of the operating system, or ""
-  /// The keeper that reads this was told to leave the agent alone and go: its place is kept.
-  bool reloading = false;
+  /// The child was let through its gate. While this is false it may never have run anything.
+  bool released = false;
 };
 
 /// The lock, held as long as this object lives.
@@ -33,6 +33,8 @@ class KeeperLock {
   /// What the file says, whoever wrote it; empty if it says nothing that can be understood.
   [[nodiscard]] const LifeRecord& record() const { return record_; }
   Result<void> write(const LifeRecord& record);
+  /// The keeper is at work: the time of the file is its own pulse.
+  Result<void> touch() { return file_->touch(); }
 
  private:
   explicit KeeperLock(std::unique_ptr<File> file) : file_(std::move(file)) {}

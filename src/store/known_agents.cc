@@ -1,0 +1,260 @@
+// What lives in a home, and which of it a person means. Only the folders on the way to the one that
+// is looked at are open, and none of those that are given out: a home may hold thousands.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/quote.h"
+#include "base/suggest.h"
+#include "store/agent_file.h"
+#include "store/distant_folder.h"
+#include "store/home.h"
+
+namespace tend {
+namespace {
+
+using Way = std::vector<std::string>;
+
+constexpr std::string_view kSalvage = "salvage";  // copies of work: what is in them is no agent
+constexpr int kDeepestFolder = 2 * kDeepestTree;  // a role and an agent for each level
+constexpr std::size_t kMostNamed = 5;
+
+std::string_view base_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+
+Result<bool> is_agent(Folder& folder) {
+  for (const std::string_view name : {kHeartbeatFile, kAgentFile}) {
+    const auto facts = folder.facts(std::string(name));
+    if (!facts) return std::unexpected(facts.error());
+    if (*facts) return true;
+  }
+  return false;
+}
+
+/// What is known of an agent that has no heartbeat yet.
+Result<Heartbeat> before_its_start(Folder& folder) {
+  auto file = read_agent_file(folder);
+  if (!file) return std::unexpected(file.error());
+  Heartbeat heartbeat;
+  heartbeat.agent = std::move(file->agent);
+  heartbeat.session = std::move(file->session);
+  heartbeat.role = std::move(file->role);
+  heartbeat.parent_heartbeat = std::move(file->parent_heartbeat);
+  return heartbeat;
+}
+
+/// Sets all but the folder.
+void look_at(Folder& folder, std::string_view session, KnownAgent& agent) {
+  const auto read = read_heartbeat(folder);
+  const auto heartbeat = !read   ? std::unexpected(read.error())
+                         : *read ? Result<Heartbeat>(**read)
+                                 : before_its_start(folder);
+  if (!heartbeat) {
+    agent.problem = heartbeat.error().text;
+    return;
+  }
+  agent.heartbeat = *heartbeat;
+  const auto facts = folder.facts(std::string(kHeartbeatFile));
+  if (facts && *facts) agent.last_beat = (*facts)->modified;
+  if (agent.heartbeat.agent.empty()) agent.heartbeat.agent = base_name(folder.path());
+  if (agent.heartbeat.session.empty()) agent.heartbeat.session = session;
+}
+
+class Look {
+ public:
+  explicit Look(std::shared_ptr<Folder> sessions) : sessions_(std::move(sessions)) {}
+
+  std::vector<KnownAgent> all() {
+    below(*sessions_, {}, "");
+    if (is_full()) {
+      agents_.emplace_back().problem =
+          fmt::format("{}: has more than {} agents; the others are left out",
+                      on_one_line(sessions_->path()), kMostAgents);
+    }
+    return std::move(agents_);
+  }
+
+ private:
+  [[nodiscard]] bool is_full() const { return agents_.size() >= kMostAgents; }
+
+  void problem(std::string text) {
+    if (!is_full()) agents_.emplace_back().problem = std::move(text);
+  }
+
+  /// Takes in the agents nearest below `folder`, which `way` leads to, each with all below it.
+  void below(Folder& folder, const Way& way, std::string_view session) {
+    std::vector<Way> nearest;
+    gather(folder, way, nearest);
+    // Names begin with the calendar, so the older one comes first, whatever its role.
+    std::ranges::sort(nearest, {}, [](const Way& each) {
+      return std::pair<std::string_view, const Way&>(each.back(), each);
+    });
+    for (const Way& each : nearest) {
+      if (is_full()) return;
+      take_in(each, session.empty() ? each.back() : session);
+    }
+  }
+
+  void take_in(const Way& way, std::string_view session) {
+    const auto folder = reach(*sessions_, way);
+    if (!folder) return problem(folder.error().text);
+    if (*folder == nullptr) return;  // gone meanwhile
+    KnownAgent& agent = agents_.emplace_back();
+    agent.folder = std::make_unique<DistantFolder>(sessions_, way);
+    look_at(**folder, session, agent);
+    below(**folder, way, session);
+  }
+
+  void gather(Folder& folder, const Way& way, std::vector<Way>& nearest) {
+    if (way.size() >= kDeepestFolder) {
+      return problem(on_one_line(folder.path()) + ": is too deep to be looked into");
+    }
+    const auto names = folder.folders(kMostAgents + 1);
+    if (!names) return problem(names.error().text);
+    for (const std::string& name : *names) {
+      if (agents_.size() + nearest.size() > kMostAgents) return;
+      if (name != kSalvage && !name.starts_with('.')) gather_one(folder, name, way, nearest);
+    }
+  }
+
+  void gather_one(Folder& folder, const std::string& name, Way way, std::vector<Way>& nearest) {
+    const auto inner = folder.folder(name);
+    if (!inner) return problem(inner.error().text);
+    if (*inner == nullptr) return;
+    way.push_back(name);
+    const auto agent = is_agent(**inner);
+    if (!agent) return problem(agent.error().text);
+    if (*agent) {
+      nearest.push_back(std::move(way));
+    } else {
+      gather(**inner, way, nearest);
+    }
+  }
+
+  std::shared_ptr<Folder> sessions_;
+  std::vector<KnownAgent> agents_;
+};
+
+// ---- Which one is meant
+
+using Agents = std::vector<const KnownAgent*>;
+
+bool is_root(const KnownAgent& agent) { return agent.heartbeat.parent_heartbeat.empty(); }
+
+std::string_view folder_name(const KnownAgent& agent) { return base_name(agent.folder->path()); }
+
+/// Every agent answers to its name and its folder's; the root of a tree to that of the session too.
+bool is_called(const KnownAgent& agent, std::string_view text) {
+  return agent.heartbeat.agent == text || folder_name(agent) == text ||
+         (is_root(agent) && agent.heartbeat.session == text);
+}
+
+/// The folders of children begin with the calendar like their root's, and would only be in its way.
+bool begins_with(const KnownAgent& agent, std::string_view text) {
+  return agent.heartbeat.agent.starts_with(text) ||
+         (is_root(agent) &&
+          (folder_name(agent).starts_with(text) || agent.heartbeat.session.starts_with(text)));
+}
+
+template <class Is>
+Agents those(const Agents& agents, Is is) {
+  Agents found;
+  std::ranges::copy_if(agents, std::back_inserter(found),
+                       [&](const KnownAgent* each) { return is(*each); });
+  return found;
+}
+
+/// Of several with one name, the ones that are not over, if there are such.
+Agents narrowed(const Agents& agents) {
+  if (agents.size() < 2) return agents;
+  const bool one_name = std::ranges::all_of(agents, [&](const KnownAgent* each) {
+    return each->heartbeat.agent == agents.front()->heartbeat.agent;
+  });
+  Agents left =
+      those(agents, [](const KnownAgent& each) { return !is_terminal(each.heartbeat.status); });
+  return one_name && !left.empty() ? left : agents;
+}
+
+Error several(std::string_view text, const Agents& agents) {
+  std::string list;
+  for (std::size_t i = 0; i < std::min(agents.size(), kMostNamed); ++i) {
+    const Heartbeat& heartbeat = agents[i]->heartbeat;
+    list += fmt::format("{}{} in {} ({})", i == 0 ? "" : ", ", on_one_line(heartbeat.agent),
+                        on_one_line(agents[i]->folder->path()),
+                        kStatusWords[static_cast<std::size_t>(heartbeat.status)]);
+  }
+  if (agents.size() > kMostNamed) list += fmt::format(" and {} more", agents.size() - kMostNamed);
+  return Error{fmt::format("{} could mean {} agents: {}; name one by its folder", in_quotes(text),
+                           agents.size(), list)};
+}
+
+Error none(std::string_view text, const Folder& home, const Agents& agents) {
+  const std::string place = on_one_line(home.path());
+  if (agents.empty())
+    return Error{fmt::format("no agent {}: there are none in {}", in_quotes(text), place)};
+  std::vector<std::string_view> names;
+  for (const KnownAgent* each : agents) {
+    const std::string& name = each->heartbeat.agent;  // empty where there is a problem
+    if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  std::string meant = did_you_mean(text, names);
+  if (meant.empty()) {
+    names.resize(std::min(names.size(), kMostNamed));
+    meant = fmt::format("; there are for example: {}",
+                        on_one_line(fmt::format("{}", fmt::join(names, ", "))));
+  }
+  return Error{fmt::format("no agent {} in {}{}", in_quotes(text), place, meant)};
+}
+
+Result<KnownAgent> agent_at(Folders& folders, std::string path) {
+  if (!path.starts_with('/')) {
+    const auto working = folders.working_folder();
+    if (!working) return std::unexpected(working.error());
+    path = *working + "/" + path;
+  }
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  if (base_name(path) == kHeartbeatFile) path.resize(path.size() - kHeartbeatFile.size() - 1);
+  auto folder = folders.open(path);
+  if (!folder) return std::unexpected(folder.error());
+  const auto agent = is_agent(**folder);
+  if (!agent) return std::unexpected(agent.error());
+  if (!*agent) return fail(on_one_line(path) + ": is no folder of an agent");
+  KnownAgent known;
+  look_at(**folder, "", known);
+  known.folder = *std::move(folder);
+  return known;
+}
+
+}  // namespace
+
+Result<std::vector<KnownAgent>> agents_of(Folder& home) {
+  auto sessions = home.folder(std::string(kSessionsFolder));
+  if (!sessions) return std::unexpected(sessions.error());
+  if (*sessions == nullptr) return std::vector<KnownAgent>{};
+  return Look(*std::move(sessions)).all();
+}
+
+Result<KnownAgent> find_agent(Folders& folders, Folder& home, const std::string& text) {
+  if (text.find('/') != std::string::npos) return agent_at(folders, text);
+  const auto known = agents_of(home);
+  if (!known) return std::unexpected(known.error());
+  Agents all;
+  for (const KnownAgent& each : *known) {
+    if (each.folder) all.push_back(&each);
+  }
+  Agents meant = those(all, [&](const KnownAgent& each) { return is_called(each, text); });
+  if (meant.empty() && !text.empty()) {
+    meant = those(all, [&](const KnownAgent& each) { return begins_with(each, text); });
+  }
+  meant = narrowed(meant);
+  if (meant.empty()) return std::unexpected(none(text, home, all));
+  if (meant.size() > 1) return std::unexpected(several(text, meant));
+  auto folder = folders.open(meant.front()->folder->path());
+  if (!folder) return std::unexpected(folder.error());
+  const KnownAgent& found = *meant.front();
+  return KnownAgent{*std::move(folder), found.heartbeat, found.last_beat, found.problem};
+}
+
+}  // namespace tend

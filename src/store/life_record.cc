@@ -1,0 +1,131 @@
+// The record is one line of JSON, filled up with spaces to a fixed size, so that writing it anew
+// never needs room on the disk.
+//
+//   {"boot_id":B,"pid_ns":N,"keeper_pid":P,"keeper_start_ticks":T,"life":3,"pid":P,
+//    "start_ticks":T,"group":G,"released":false}
+#include "store/life_record.h"
+
+#include <array>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/quote.h"
+#include "store/json.h"
+
+namespace tend {
+namespace {
+
+constexpr std::size_t kRecordSize = 1024;
+constexpr int kMostReads = 8;
+constexpr std::uint64_t kMostU64 = std::numeric_limits<std::uint64_t>::max();
+
+std::string record_json(const LifeRecord& record) {
+  return to_line({
+      {"boot_id", record.keeper.boot_id},
+      {"pid_ns", record.keeper.pid_ns},
+      {"keeper_pid", record.keeper.pid},
+      {"keeper_start_ticks", record.keeper.start_ticks},
+      {"life", record.life},
+      {"pid", record.process.pid},
+      {"start_ticks", record.process.start_ticks},
+      {"group", record.group},
+      {"released", record.released},
+  });
+}
+
+/// Empty for anything that is not wholly a record: half a record would name the wrong process.
+LifeRecord parse_record(std::string_view text) {
+  constexpr std::uint64_t kMostPid = std::numeric_limits<std::int32_t>::max();
+  const auto object = parse_object(text, kRecordSize);
+  if (!object || find_field(*object, "life") == nullptr) return {};
+  const std::string boot_id = exact_text(*object, "boot_id", kRecordSize);
+  const std::uint64_t pid_ns = whole_number(*object, "pid_ns", kMostU64);
+  const auto process = [&](const char* pid, const char* start_ticks) {
+    return ProcessId{static_cast<std::int64_t>(whole_number(*object, pid, kMostPid)),
+                     whole_number(*object, start_ticks, kMostU64), pid_ns, boot_id};
+  };
+  return {
+      .keeper = process("keeper_pid", "keeper_start_ticks"),
+      .life = static_cast<std::uint32_t>(
+          whole_number(*object, "life", std::numeric_limits<std::uint32_t>::max())),
+      .process = process("pid", "start_ticks"),
+      .group = exact_text(*object, "group", kRecordSize),
+      .released = flag_field(*object, "released"),
+  };
+}
+
+Result<std::string> read_bytes(File& file) {
+  std::array<char, kRecordSize> bytes{};
+  std::size_t size = 0;
+  while (size < bytes.size()) {
+    const auto got = file.read_at(size, std::span(bytes).subspan(size));
+    if (!got) return std::unexpected(got.error());
+    if (*got == 0) break;
+    size += *got;
+  }
+  return std::string(bytes.data(), size);
+}
+
+/// A reader without the lock may meet a writer in the middle: what two looks agree on is whole.
+Result<std::string> read_steady(File& file) {
+  auto last = read_bytes(file);
+  for (int i = 1; last && i < kMostReads; ++i) {
+    auto again = read_bytes(file);
+    if (!again || *again == *last) return again;
+    last = std::move(again);
+  }
+  return last;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<KeeperLock>> KeeperLock::take(Folder& folder) {
+  auto file = folder.open(std::string(kLockFile), Folder::Open::update);
+  if (!file) return std::unexpected(file.error());
+  const auto locked = (*file)->lock();
+  if (!locked) return std::unexpected(locked.error());
+  if (!*locked) return nullptr;
+  const auto text = read_bytes(**file);
+  if (!text) return std::unexpected(text.error());
+  std::unique_ptr<KeeperLock> lock(new KeeperLock(*std::move(file)));
+  lock->record_ = parse_record(*text);
+  return lock;
+}
+
+Result<void> KeeperLock::write(const LifeRecord& record) {
+  const auto same_world = [&] {
+    return record.process.boot_id == record.keeper.boot_id &&
+           record.process.pid_ns == record.keeper.pid_ns;
+  };
+  if (record.process.pid != 0 && !same_world()) {
+    return fail("the life's process is of another boot or pid namespace than its keeper");
+  }
+  std::string text = record_json(record);
+  if (text.size() >= kRecordSize || !is_utf8(record.group)) {
+    return fail(fmt::format("the record of a life does not fit into {} bytes of UTF-8: group {}",
+                            kRecordSize, in_quotes(record.group)));
+  }
+  text.resize(kRecordSize - 1, ' ');
+  text += '\n';
+  auto written = file_->overwrite(text);
+  if (written) record_ = record;
+  return written;
+}
+
+Result<std::optional<LockState>> look_at_lock(Folder& folder) {
+  const std::string name(kLockFile);
+  const auto facts = folder.facts(name);
+  if (!facts) return std::unexpected(facts.error());
+  if (!*facts) return std::nullopt;
+  const auto file = folder.open(name, Folder::Open::read);
+  if (!file) return std::unexpected(file.error());
+  const auto held = (*file)->is_locked();
+  if (!held) return std::unexpected(held.error());
+  const auto text = read_steady(**file);
+  if (!text) return std::unexpected(text.error());
+  return LockState{*held, parse_record(*text)};
+}
+
+}  // namespace tend

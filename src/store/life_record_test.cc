@@ -1,0 +1,123 @@
+// One keeper at a time, and its record in a file that never grows.
+#include "store/life_record.h"
+
+#include <gtest/gtest.h>
+
+#include "os/sim/sim_universe.h"
+
+namespace tend {
+namespace {
+
+constexpr const char* kPath = "/home/user/a/.lock";
+
+LifeRecord third_life() {
+  const ProcessId keeper{4700, 123400, 4026531836, "boot-1"};
+  return {.keeper = keeper,
+          .life = 3,
+          .process = {4711, 123456, 4026531836, "boot-1"},
+          .group = "/sys/fs/cgroup/user/tend-x",
+          .released = true};
+}
+
+void expect_equal(const LifeRecord& a, const LifeRecord& b) {
+  EXPECT_EQ(a.keeper, b.keeper);
+  EXPECT_EQ(a.life, b.life);
+  EXPECT_EQ(a.process, b.process);
+  EXPECT_EQ(a.group, b.group);
+  EXPECT_EQ(a.released, b.released);
+}
+
+class LifeRecords : public testing::Test {
+ protected:
+  LifeRecords() : folder(universe.machine().folders.make("/home/user/a").value()) {}
+
+  std::unique_ptr<KeeperLock> take() {
+    auto lock = KeeperLock::take(*folder);
+    EXPECT_TRUE(lock.has_value()) << (lock ? "" : lock.error().text);
+    return lock ? *std::move(lock) : nullptr;
+  }
+
+  SimUniverse universe;
+  std::unique_ptr<Folder> folder;
+};
+
+TEST_F(LifeRecords, are_empty_at_first) {
+  EXPECT_FALSE(look_at_lock(*folder).value().has_value());
+  const auto lock = take();
+  ASSERT_NE(lock, nullptr);
+  expect_equal(lock->record(), {});
+}
+
+TEST_F(LifeRecords, come_back_to_the_next_keeper) {
+  ASSERT_TRUE(take()->write(third_life()).has_value());
+  const auto lock = take();
+  ASSERT_NE(lock, nullptr);
+  expect_equal(lock->record(), third_life());
+}
+
+TEST_F(LifeRecords, can_be_seen_by_others_while_the_lock_is_held_and_after) {
+  auto lock = take();
+  ASSERT_TRUE(lock->write(third_life()).has_value());
+  EXPECT_EQ(take(), nullptr) << "another keeper holds it";
+
+  const LockState held = look_at_lock(*folder).value().value();
+  EXPECT_TRUE(held.held);
+  expect_equal(held.record, third_life());
+
+  lock.reset();
+  const LockState left = look_at_lock(*folder).value().value();
+  EXPECT_FALSE(left.held);
+  expect_equal(left.record, third_life());
+}
+
+TEST_F(LifeRecords, keep_one_size_so_that_they_fit_on_a_full_disk) {
+  const auto lock = take();
+  ASSERT_TRUE(lock->write({}).has_value());
+  EXPECT_EQ(universe.disk.read(kPath).value().size(), 1024U);
+  universe.disk.room = 0;
+  ASSERT_TRUE(lock->write(third_life()).has_value());
+  const std::string text = universe.disk.read(kPath).value();
+  EXPECT_EQ(text.size(), 1024U);
+  EXPECT_TRUE(text.ends_with(" \n"));
+  expect_equal(lock->record(), third_life());
+}
+
+TEST_F(LifeRecords, that_do_not_fit_are_refused_and_leave_the_old_one) {
+  const auto lock = take();
+  ASSERT_TRUE(lock->write(third_life()).has_value());
+  LifeRecord long_one = third_life();
+  long_one.life = 4;
+  long_one.group.assign(1000, 'x');
+  EXPECT_TRUE(lock->write(long_one).error().text.starts_with(
+      "the record of a life does not fit into 1024 bytes"));
+  expect_equal(lock->record(), third_life());
+  expect_equal(look_at_lock(*folder).value().value().record, third_life());
+}
+
+TEST_F(LifeRecords, name_no_process_of_another_boot) {
+  LifeRecord mixed = third_life();
+  mixed.process.boot_id = "boot-0";
+  EXPECT_EQ(take()->write(mixed).error().text,
+            "the life's process is of another boot or pid namespace than its keeper");
+  mixed.process.pid = 0;
+  EXPECT_TRUE(take()->write(mixed).has_value());
+}
+
+TEST_F(LifeRecords, that_cannot_be_understood_count_as_empty) {
+  for (const std::string_view text :
+       {"what", "[]", "{}", "{\"life\":", "{\"pid\":1}", "\0\0\0\0", "{\"life\":1} {}"}) {
+    universe.disk.write(kPath, text);
+    expect_equal(take()->record(), {});
+  }
+  universe.disk.write(kPath, std::string(2000, '{'));
+  expect_equal(take()->record(), {});
+}
+
+TEST_F(LifeRecords, are_not_believed_from_a_link) {
+  universe.disk.write("/home/user/elsewhere", "{}");
+  universe.disk.make_link(kPath, "/home/user/elsewhere");
+  EXPECT_FALSE(KeeperLock::take(*folder).has_value());
+}
+
+}  // namespace
+}  // namespace tend
