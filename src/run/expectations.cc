@@ -37,7 +37,7 @@ std::string listed(const WordSet<Enum>& set, const std::array<std::string_view, 
 
 }  // namespace
 
-Expectations::Expectations(std::vector<Clause> clauses) {
+Expectations::Expectations(std::vector<Clause> clauses, Verdict before) : verdict_(before) {
   checks_.reserve(clauses.size());
   for (Clause& clause : clauses) {
     last_ = std::max(last_, clause.end);

@@ -22,13 +22,14 @@ struct FailedClause {
 
 class Expectations {
  public:
-  explicit Expectations(std::vector<Clause> clauses);
+  /// `before` is the verdict until the first one that is taken.
+  explicit Expectations(std::vector<Clause> clauses, Verdict before = Verdict::unknown);
 
   /// The latest time that a clause names.
   [[nodiscard]] Instant last() const { return last_; }
 
   /// Takes the decisions in the order of their times. The verdict of a moment is the last one that
-  /// was reached in it; before the first one it is `unknown`.
+  /// was reached in it.
   void take(Instant at, const Decision& decision);
 
   /// Closes the last moment. No take() may follow.
@@ -54,7 +55,7 @@ class Expectations {
 
   std::vector<Check> checks_;
   Instant last_{};
-  Verdict verdict_ = Verdict::unknown;
+  Verdict verdict_;
   Instant since_ = Instant::min();
 };
 

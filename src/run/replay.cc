@@ -7,8 +7,15 @@
 
 namespace tend {
 
+Result<Judge> first_judge(const TraceHeader& header, Policy policy) {
+  if (header.judge.empty()) return Judge(std::move(policy));
+  auto judge = Judge::restore(std::move(policy), header.judge);
+  if (!judge) return fail("the judge in its header cannot be restored: " + judge.error().text);
+  return judge;
+}
+
 Replay::Replay(Judge judge, Attendance& observer, DecisionSink& sink)
-    : judge_(std::move(judge)), observer_(observer), sink_(sink) {}
+    : judge_(std::move(judge)), observer_(observer), sink_(sink), next_(judge_.next()) {}
 
 void Replay::take(const Moment& moment) {
   run_to(moment.at - Duration{1});

@@ -1,0 +1,38 @@
+// Taking an agent on: its folder, its file, its keeper. What stands here is done by the command
+// that a person typed; everything after it is the keeper's.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "os/machine.h"
+#include "store/agent_file.h"
+#include "store/life_record.h"
+
+namespace tend {
+
+/// How this program is started again as a keeper.
+struct KeeperProgram {
+  std::string program;                   // absolute
+  std::string home;                      // absolute
+  std::vector<std::string> environment;  // without the marks of any agent
+};
+
+/// Makes a session folder in `home` with `agent.json` in it. Fills in the names of agent and
+/// session where they are empty. Nothing runs yet.
+Result<std::unique_ptr<Folder>> make_agent(Machine& machine, Folder& home, AgentFile& agent);
+
+/// Starts a keeper for the folder, with no tie to us. One that finds the lock taken goes by itself.
+Result<void> start_keeper(Machine& machine, const KeeperProgram& keeper, const std::string& folder,
+                          bool inherit_input);
+
+/// Tells the keeper that something in its folder wants to be read. That there is none is no error:
+/// the next one reads everything.
+void poke_keeper(Machine& machine, Folder& folder);
+
+/// Whether somebody holds the keeper's lock.
+bool has_keeper(Folder& folder);
+
+}  // namespace tend

@@ -1,0 +1,301 @@
+// Looking: gather, judge, act, and set the clock for the next time.
+#include "run/keeper.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "store/events.h"
+
+namespace tend {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kBetweenLooks = 50ms;  // hints come in showers
+constexpr Duration kFaultAgain = 20s;     // a fault that lasts is said again before it is forgotten
+constexpr Duration kShortestPoll = 100ms;
+constexpr Duration kLongestPoll = 5s;
+
+ProcessState state_of(RunState state) {
+  switch (state) {
+    case RunState::running:
+      return ProcessState::running;
+    case RunState::stopped:
+      return ProcessState::stopped;
+    case RunState::zombie:
+      return ProcessState::zombie;
+    case RunState::gone:
+      return ProcessState::gone;
+    case RunState::reused:
+      return ProcessState::reused;
+    case RunState::unknown:
+      return ProcessState::unknown;
+  }
+  return ProcessState::unknown;
+}
+
+Exit exit_of(const ExitStatus& status) {
+  switch (status.how) {
+    case ExitStatus::How::code:
+      return {Exit::How::code, status.value};
+    case ExitStatus::How::signal:
+      return {Exit::How::signal, status.value};
+    case ExitStatus::How::unknown:
+      break;
+  }
+  return {};
+}
+
+bool is_over(RunState state) {
+  return state == RunState::zombie || state == RunState::gone || state == RunState::reused;
+}
+
+double calendar_seconds(WallTime wall) {
+  return std::chrono::duration<double>(wall.time_since_epoch()).count();
+}
+
+std::string exit_words(const ExitStatus& exit) {
+  switch (exit.how) {
+    case ExitStatus::How::code:
+      return fmt::format("exit {}", exit.value);
+    case ExitStatus::How::signal:
+      return fmt::format("signal {}", exit.value);
+    case ExitStatus::How::unknown:
+      break;
+  }
+  return "an end that nobody saw";
+}
+
+}  // namespace
+
+Keeper::Keeper(Machine& machine, std::unique_ptr<Folder> folder, std::unique_ptr<Folder> home,
+               KeeperSettings settings)
+    : machine_(machine),
+      folder_(std::move(folder)),
+      home_(std::move(home)),
+      settings_(std::move(settings)),
+      pauses_(machine.clock) {}
+
+Keeper::~Keeper() = default;
+
+// --- Looking ------------------------------------------------------------------------------------
+
+/// A change was hinted at. Looks come one at a time, with a pause between them.
+void Keeper::look_soon() {
+  if (looking_ || machine_.clock.now() - last_look_ < kBetweenLooks) {
+    look_is_due_ = true;
+    if (!looking_) schedule();
+    return;
+  }
+  look();
+}
+
+void Keeper::look() {
+  if (stage_ == Stage::over) return;
+  CHECK(!looking_);
+  looking_ = true;
+  look_is_due_ = false;
+  bool late = false;
+  const Instant now = pauses_.look(batch_, late);
+  last_look_ = now;
+  look_at_intent();
+  // The process first, then its stream: what it printed before it ended is read before its end is
+  // judged.
+  const Condition condition = look_at_process();
+  const std::uint64_t read_before = senses_->offsets().stream;
+  senses_->look(batch_, now, recorder_->life(), recorder_->shift());
+  if (is_over(condition.state)) senses_->flush(batch_, now);
+  poll_every_ = senses_->offsets().stream != read_before ? kShortestPoll
+                                                         : std::min(poll_every_ * 2, kLongestPoll);
+  note_process(condition);
+  look_around(now);
+  note_faults(now);
+  judge_now(now, late);
+  beat_if_due(now);
+  senses_->bound(stage_ != Stage::living);
+  say_remarks();
+  settle();
+  looking_ = false;
+  if (stage_ != Stage::over) schedule();
+}
+
+Condition Keeper::look_at_process() {
+  if (!process_) return {};
+  return process_->look();
+}
+
+void Keeper::note_process(const Condition& condition) {
+  if (!process_) return;
+  const bool over = is_over(condition.state);
+  if (condition.state == last_state_ && !over) return;
+  last_state_ = condition.state;
+  batch_.signals.push_back(
+      {.is = Kind::process, .process = state_of(condition.state), .exit = exit_of(condition.exit)});
+  if (!over) return;
+  exit_ = condition.exit;
+  exit_watch_.reset();
+  process_.reset();
+  life_ends_at_.reset();
+  if (stage_ == Stage::living) stage_ = Stage::between;
+  pulse_->change().exit = exit_of(exit_);
+  if (ended_by_.empty()) ended_by_ = exit_words(exit_);
+}
+
+void Keeper::look_at_intent() {
+  const auto intent = read_intent(*folder_);
+  if (!intent || !*intent || *intent == intent_) return;
+  intent_ = **intent;
+  if (intent_->want == Want::stop || intent_->want == Want::drain) {
+    // A stop that was fulfilled once must not end a life that was begun after it.
+    if (stopping_ && !intent_->now) return;
+  }
+  batch_.signals.push_back({.is = Kind::intent, .want = intent_->want});
+  switch (intent_->want) {
+    case Want::stop:
+      order_stop(intent_->now, intent_->by);
+      break;
+    case Want::pause:
+      freeze(true);
+      break;
+    case Want::run:
+      freeze(false);
+      break;
+    case Want::drain:
+      break;
+  }
+}
+
+/// Our own trouble to write is no fault of the agent, and nothing destructive is done meanwhile.
+void Keeper::note_faults(Instant now) {
+  const std::string& problem = recorder_->problem();
+  if (problem.empty()) {
+    if (fault_said_) event("note", "the journal can be written again", "", false);
+    fault_said_.reset();
+    return;
+  }
+  if (fault_said_ && now - *fault_said_ < kFaultAgain) return;
+  if (!fault_said_) event("note", "the journal cannot be written: " + problem, "", true);
+  fault_said_ = now;
+  batch_.signals.push_back({.is = Kind::fault});
+}
+
+// --- Judging ------------------------------------------------------------------------------------
+
+void Keeper::judge_now(Instant now, bool late) {
+  do {
+    for (const Ruling& ruling : recorder_->judge(batch_, now, late, senses_->offsets())) {
+      take(ruling);
+    }
+    late = false;
+    now = std::max(now, machine_.clock.now());
+  } while (advance_chain());
+}
+
+void Keeper::on_verdict(const Decision& decision) {
+  Heartbeat& says = pulse_->change();
+  says.verdict = decision.verdict;
+  says.phase = decision.phase;
+  says.since = calendar_seconds(machine_.clock.wall());
+  says.because.clear();
+  for (const Reason& reason : decision.because()) says.because.push_back(describe(reason));
+  event("verdict", word(decision.verdict), "", false);
+}
+
+/// Is there anything left to keep?
+void Keeper::settle() {
+  Heartbeat& says = pulse_->change();
+  says.resumes_spent = recorder_->judge().resumes();
+  says.resumes_allowed = recorder_->judge().policy().budget.between_refills;
+  if (stage_ == Stage::between && !acting_ && !backoff_) {
+    const Verdict verdict = recorder_->judge().verdict();
+    const RestartPolicy restart = settings_.agent.restart;
+    if (stopping_) {
+      leave(outcome_ == WorkOutcome::none ? WorkOutcome::stopped : outcome_, ended_by_);
+    } else if (verdict == Verdict::finished) {
+      if (restart == RestartPolicy::always && !only_watches()) {
+        begin_life();
+      } else {
+        leave(WorkOutcome::done, ended_by_);
+      }
+    } else if (verdict == Verdict::dead && chain_.empty() &&
+               (restart == RestartPolicy::never || only_watches())) {
+      leave(WorkOutcome::failed, ended_by_);
+    }
+  }
+  if (auto written = pulse_->write(); !written && beat_problem_ != written.error().text) {
+    beat_problem_ = written.error().text;
+    event("note", "the heartbeat cannot be written: " + beat_problem_, "", true);
+  }
+}
+
+// --- Beating and waking -------------------------------------------------------------------------
+
+void Keeper::beat_if_due(Instant now) {
+  if (now < beat_due_) return;
+  beat_due_ = now + settings_.agent.beat;
+  (void)lock_->touch();
+  if (!settings_.agent.tmux.empty()) look_at_terminal();
+  if (!process_ || is_over(last_state_)) return;
+  const auto beat = pulse_->beat();
+  if (beat) {
+    beat_problem_.clear();
+    return;
+  }
+  if (beat_problem_ != beat.error().text) {
+    beat_problem_ = beat.error().text;
+    event("note", "a beat could not be written: " + beat_problem_, "", true);
+  }
+  batch_.signals.push_back({.is = Kind::beat_failed, .by = BeatBy::keeper});
+}
+
+void Keeper::schedule() {
+  const Instant now = machine_.clock.now();
+  Instant when = beat_due_;
+  const auto earlier = [&when](const std::optional<Instant>& at) {
+    if (at && *at < when) when = *at;
+  };
+  plan_sample();
+  earlier(recorder_->next());
+  earlier(sample_at_);
+  earlier(life_ends_at_);
+  earlier(poll_at_);
+  if (!change_) earlier(last_look_ + poll_every_);
+  pauses_.expect(when);
+  if (look_is_due_) earlier(last_look_ + kBetweenLooks);
+  wake_ = machine_.loop.at(std::max(when, now), [this] { look(); });
+}
+
+void Keeper::say_remarks() {
+  for (const std::string& remark : senses_->take_remarks()) {
+    recorder_->remark(remark);
+    event("note", remark, "", false);
+  }
+}
+
+void Keeper::event(std::string_view kind, std::string_view what, std::string_view result,
+                   bool needs_person) {
+  const Heartbeat& says = pulse_->says();
+  Event event;
+  event.at = calendar_seconds(machine_.clock.wall());
+  event.agent = settings_.agent.agent;
+  event.session = settings_.agent.session;
+  event.life = recorder_->life();
+  event.needs_person = needs_person;
+  event.result = result;
+  if (kind == "verdict") {
+    event.kind = Event::Kind::verdict;
+    event.verdict = what;
+    event.phase = word(says.phase);
+    event.because = says.because;
+  } else {
+    event.kind = Event::Kind::note;
+    event.text = what;
+  }
+  // Events are for people who follow; that one could not be written is seen in the journal.
+  if (auto done = append_event(*home_, event); !done) recorder_->remark(done.error().text);
+}
+
+}  // namespace tend

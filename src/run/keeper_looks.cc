@@ -1,0 +1,146 @@
+// Evidence that costs something, looked for only when it matters: the work tree and the processor
+// shortly before a limit, the rest of the fleet when somebody is suspect, a terminal that is only
+// watched. None of it proves progress but a changed file.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "run/keeper.h"
+#include "store/home.h"
+
+namespace tend {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kSampleShortest = 200ms;
+constexpr Duration kSampleLongest = 5s;
+constexpr Duration kFleetAgain = 20s;
+constexpr std::uint32_t kFleetAtLeast = 3;
+constexpr Duration kTmuxDeadline = 5s;
+
+// An idle JavaScript runtime uses up to 30 ms a second; less than this says nothing.
+constexpr int kBusyMsPerSecond = 100;
+
+bool is_silent(Verdict verdict) {
+  return verdict == Verdict::suspect || verdict == Verdict::stalled;
+}
+
+bool counts_in_fleet(const Heartbeat& heartbeat) {
+  return !is_terminal(heartbeat.status) && heartbeat.status != Status::starting &&
+         heartbeat.verdict != Verdict::dead && heartbeat.verdict != Verdict::looping;
+}
+
+}  // namespace
+
+void Keeper::look_around(Instant now) {
+  if (life_ends_at_ && now >= *life_ends_at_) {
+    life_ends_at_.reset();
+    batch_.signals.push_back({.is = Kind::intent, .want = Want::stop});
+    order_stop(false, "--max-life");
+  }
+  if (poll_at_ && now >= *poll_at_) {
+    // The first beats of a life are looked for early; later the keeper's own beat is often enough.
+    const Duration waited =
+        std::chrono::duration_cast<Duration>(machine_.clock.wall() - life_began_);
+    poll_at_ = waited < settings_.agent.beat ? std::optional(now + std::max(waited, Duration{1s}))
+                                             : std::nullopt;
+  }
+  if (files_changed_) {
+    files_changed_ = false;
+    batch_.signals.push_back({.is = Kind::activity, .from = ActivityFrom::files});
+  }
+  if (sample_at_ && now >= *sample_at_) sample();
+  const auto next = recorder_->next();
+  if (cpu_before_ && next && now >= *next && now > cpu_before_->first) {
+    const auto [since, before] = *cpu_before_;
+    const Duration used = cpu_used() - before;
+    cpu_before_.reset();
+    if (used * 1000 >= (now - since) * kBusyMsPerSecond) {
+      batch_.signals.push_back({.is = Kind::activity, .from = ActivityFrom::cpu});
+    }
+  }
+  if (is_silent(recorder_->judge().verdict())) note_fleet(now);
+}
+
+/// Before a deadline of the judge there is time for one sample.
+void Keeper::plan_sample() {
+  const auto next = recorder_->next();
+  if (!process_ || !next) {
+    sample_at_.reset();
+    sample_for_.reset();
+    return;
+  }
+  if (sample_for_ == next) return;
+  sample_for_ = next;
+  const Instant now = machine_.clock.now();
+  const Duration ahead = std::clamp((*next - now) / 8, kSampleShortest, kSampleLongest);
+  sample_at_ = *next - now > kSampleShortest ? std::optional(*next - ahead) : std::nullopt;
+}
+
+void Keeper::sample() {
+  sample_at_.reset();
+  cpu_before_ = {machine_.clock.now(), cpu_used()};
+  if (!settings_.agent.tmux.empty()) look_at_terminal();
+  if (settings_.agent.worktree.empty() || files_look_) return;
+  const WallTime looked = machine_.clock.wall();
+  files_look_ =
+      machine_.version_control.changed_since(settings_.agent.worktree, files_since_,
+                                             {home_->path()}, [this, looked](Result<bool> changed) {
+                                               const Subscribed done = std::move(files_look_);
+                                               if (!changed || !*changed) return;
+                                               files_since_ = looked;
+                                               files_changed_ = true;
+                                               look_soon();
+                                             });
+}
+
+Duration Keeper::cpu_used() {
+  const auto all = machine_.processes.all(kMarkVariable);
+  if (!all) return {};
+  const auto grouped = machine_.processes.members(record_.group);
+  Duration used{};
+  for (const ProcessId& id : members(*all, belonging(), grouped, machine_.processes.self())) {
+    const auto seen =
+        std::ranges::find_if(*all, [&](const Seen& one) { return one.id.pid == id.pid; });
+    if (seen != all->end()) used += seen->cpu;
+  }
+  return used;
+}
+
+/// Many silent at once is our fault, or the network's; not theirs.
+void Keeper::note_fleet(Instant now) {
+  if (fleet_looked_ && now - *fleet_looked_ < kFleetAgain) return;
+  fleet_looked_ = now;
+  const auto agents = agents_of(*home_);
+  if (!agents) return;
+  std::uint32_t silent = 0;
+  std::uint32_t all = 0;
+  for (const KnownAgent& agent : *agents) {
+    if (!agent.problem.empty() || !counts_in_fleet(agent.heartbeat)) continue;
+    ++all;
+    if (is_silent(agent.heartbeat.verdict)) ++silent;
+  }
+  if (silent < kFleetAtLeast || silent * 2 < all) return;
+  batch_.signals.push_back({.is = Kind::fleet, .count = silent, .of = all});
+}
+
+/// The terminal of a watched session: that it was painted is a weak sign.
+void Keeper::look_at_terminal() {
+  if (tmux_look_) return;
+  Run run;
+  run.command = {"tmux", "display-message", "-p", "-t", settings_.agent.tmux, "#{window_activity}"};
+  run.deadline = kTmuxDeadline;
+  run.most_output = 256;
+  tmux_look_ = machine_.processes.run(run, [this](Result<Ran> ran) {
+    const Subscribed done = std::move(tmux_look_);
+    if (!ran || ran->timed_out || ran->exit != ExitStatus{ExitStatus::How::code, 0}) return;
+    const bool first = tmux_activity_.empty();
+    if (std::exchange(tmux_activity_, ran->output) == ran->output || first) return;
+    batch_.signals.push_back({.is = Kind::activity, .from = ActivityFrom::terminal});
+    look_soon();
+  });
+}
+
+}  // namespace tend

@@ -1,0 +1,47 @@
+// From a journal back to a judge: the snapshot it opens with, then everything that was seen and
+// decided after it, judged again. What comes out is the judge that wrote the file, and a list of
+// what it had decided and nobody is known to have done. Reading changes nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "judge/judge.h"
+#include "os/folder.h"
+#include "sense/trace_header.h"
+#include "store/journal.h"
+
+namespace tend {
+
+/// An action that was decided. It stays owed until did() is said of its number.
+struct Ruling {
+  std::uint64_t number = 0;
+  Action action = Action::warn;
+  Verdict verdict = Verdict::unknown;  // it was taken under
+  std::uint32_t life = 0;
+  std::string why;
+};
+
+struct Past {
+  TraceHeader header;
+  Judge judge;
+  Instant last;             // that any line names, on the journal's clock
+  std::uint32_t lives = 0;  // begun so far
+  std::uint64_t next_action = 1;
+  Offsets offsets;           // what stands before them has been judged
+  std::vector<Ruling> owed;  // decided, and not known to be done
+};
+
+/// Hears every line of a decision, of what came of one, and of remarks, in their order.
+using HearRecord = std::function<void(std::string_view line, Instant at)>;
+
+/// nullopt if there is no journal. Fails if it cannot be read or is no keeper's.
+Result<std::optional<Past>> read_past(Folder& folder, const HearRecord& hear = {});
+
+}  // namespace tend

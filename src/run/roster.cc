@@ -1,0 +1,310 @@
+// Each agent is looked at alone, then those that share a name or a tree are told apart.
+#include "run/roster.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/duration.h"
+#include "base/quote.h"
+#include "run/account_of.h"
+#include "store/agent_file.h"
+#include "store/journal.h"
+#include "store/life_record.h"
+
+namespace tend {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kMayBeginLater = 10s;  // a keeper that was just asked for
+constexpr Duration kPulseMayLag = 120s;   // beyond two of its beats
+constexpr Duration kComesBackWithin = 120s;
+constexpr Duration kEndMatters = 24h;
+// Journals are read for what is true now. With more to read than this, the heartbeats must do.
+constexpr std::uint64_t kMostJournals = std::uint64_t{64} * 1024 * 1024;
+
+WallTime calendar_of(double seconds) {
+  return WallTime{std::chrono::nanoseconds{static_cast<std::int64_t>(seconds * 1e9)}};
+}
+
+Duration age_of(WallTime then, WallTime now) {
+  return std::max(Duration{}, std::chrono::duration_cast<Duration>(now - then));
+}
+
+WallTime modified(Folder& folder, std::string_view name) {
+  const auto facts = folder.facts(std::string(name));
+  return facts && *facts ? (*facts)->modified : WallTime{};
+}
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::string_view word(WorkOutcome outcome) {
+  return kWorkOutcomeWords[static_cast<std::size_t>(outcome)];
+}
+
+std::string exit_words(const Exit& exit) {
+  switch (exit.how) {
+    case Exit::How::code:
+      return fmt::format("exit {}", exit.value);
+    case Exit::How::signal:
+      return fmt::format("signal {}", exit.value);
+    case Exit::How::unknown:
+      break;
+  }
+  return "";
+}
+
+class Observer {
+ public:
+  Observer(Machine& machine, Source source)
+      : machine_(machine), source_(source), now_(machine.clock.wall()) {}
+
+  void look(Entry& entry) {
+    if (!entry.known.problem.empty()) return unreadable(entry);
+    if (!entry.over()) look_at_keeper(entry);
+    if (entry.over()) return ended(entry);
+    switch (entry.keeper) {
+      case KeeperIs::alive:
+        return kept(entry);
+      case KeeperIs::hung:
+        entry.state = "keeper hangs";
+        entry.why = fmt::format("its keeper (process {}) has shown no pulse for {}",
+                                entry.known.heartbeat.keeper.pid, format_duration(pulse_age_));
+        entry.since = now_ - pulse_age_;
+        break;
+      case KeeperIs::gone:
+        without_keeper(entry);
+        break;
+    }
+  }
+
+ private:
+  static void unreadable(Entry& entry) {
+    entry.state = "unreadable";
+    entry.why = entry.known.problem;
+  }
+
+  void look_at_keeper(Entry& entry) {
+    Folder& folder = *entry.known.folder;
+    const auto lock = look_at_lock(folder);
+    const bool there = lock && *lock;
+    if (there && (*lock)->held) {
+      entry.keeper = has_pulse(folder) ? KeeperIs::alive : KeeperIs::hung;
+      return;
+    }
+    // It may have written the end and let go of the lock since the heartbeat was read.
+    if (auto again = read_heartbeat(folder); again && *again) {
+      (*again)->agent = entry.known.heartbeat.agent;
+      (*again)->session = entry.known.heartbeat.session;
+      entry.known.heartbeat = **std::move(again);
+    }
+    // One that is replaced by its newer self, in place, lets go for a moment.
+    const ProcessId keeper = there ? (*lock)->record.keeper : ProcessId{};
+    if (keeper.pid != 0 && machine_.processes.open(keeper)->look().state == RunState::running) {
+      entry.keeper = KeeperIs::alive;
+    }
+  }
+
+  bool has_pulse(Folder& folder) {
+    pulse_age_ = age_of(modified(folder, kLockFile), now_);
+    if (pulse_age_ <= kPulseMayLag) return true;
+    const auto agent = read_agent_file(folder);
+    return agent && pulse_age_ <= kPulseMayLag + 2 * agent->beat;
+  }
+
+  void kept(Entry& entry) {
+    const Heartbeat& says = entry.known.heartbeat;
+    entry.verdict = says.verdict;
+    entry.phase = says.phase;
+    entry.because = says.because;
+    entry.next = says.next;
+    entry.next_at = calendar_of(says.next_at);
+    entry.since = calendar_of(says.since);
+    if (source_ == Source::journal) ask_journal(entry);
+    entry.state = tend::word(entry.verdict);
+    if (says.life == 0) entry.state = "starting";
+    if (says.status == Status::paused) entry.state = "paused";
+    if (!entry.because.empty()) entry.why = entry.because.front();
+    entry.group = group_of(entry);
+    if (entry.verdict == Verdict::dead && entry.group == Group::working) {
+      entry.why += "; it is being brought back";
+    }
+  }
+
+  [[nodiscard]] Group group_of(const Entry& entry) const {
+    if (entry.known.heartbeat.status == Status::paused) return Group::waiting;
+    switch (entry.verdict) {
+      case Verdict::stalled:
+      case Verdict::looping:
+      case Verdict::orphaned:
+        return Group::needs_you;
+      case Verdict::dead:
+        return age_of(entry.since, now_) < kComesBackWithin ? Group::working : Group::needs_you;
+      case Verdict::waiting:
+        return entry.phase == Phase::person ? Group::needs_you : Group::waiting;
+      case Verdict::idle:
+        return Group::waiting;
+      case Verdict::starting:
+      case Verdict::working:
+      case Verdict::suspect:
+      case Verdict::finished:
+      case Verdict::unknown:
+        break;
+    }
+    return Group::working;
+  }
+
+  void ask_journal(Entry& entry) {
+    Folder& folder = *entry.known.folder;
+    const auto facts = folder.facts(std::string(kJournalFile));
+    if (!facts || !*facts || journals_ + (*facts)->size > kMostJournals) return;
+    journals_ += (*facts)->size;
+    const auto standing = account_of(machine_, folder);
+    if (!standing || !*standing || !(*standing)->of_this_boot) return;
+    const Account& account = (*standing)->account;
+    if (account.verdict != entry.verdict) entry.since = now_;
+    entry.verdict = account.verdict;
+    entry.phase = account.phase;
+    entry.because.clear();
+    for (const Reason& reason : account.because) entry.because.push_back(describe(reason));
+    const auto first = first_moment(account.next);
+    entry.next = describe(first);
+    entry.next_at = entry.next.empty() ? WallTime{} : now_ + first.front().in;
+  }
+
+  void without_keeper(Entry& entry) {
+    const Heartbeat& says = entry.known.heartbeat;
+    Folder& folder = *entry.known.folder;
+    if (says.life == 0 && age_of(modified(folder, kAgentFile), now_) < kMayBeginLater) {
+      entry.state = "starting";
+      entry.why = "its keeper is not there yet";
+      entry.group = Group::working;
+      return;
+    }
+    entry.state = "no keeper";
+    entry.since = entry.known.last_beat;
+    if (says.process.pid == 0) {
+      entry.process = RunState::gone;
+      entry.why = "it never had a keeper, and was not started";
+      if (says.keeper.pid != 0) entry.why = "its keeper is gone, and it was not started";
+      return;
+    }
+    entry.process = machine_.processes.open(says.process)->look().state;
+    switch (entry.process) {
+      case RunState::running:
+      case RunState::stopped:
+        entry.why =
+            fmt::format("its keeper is gone; its process {} {}, unwatched", says.process.pid,
+                        entry.process == RunState::running ? "runs on" : "is stopped");
+        break;
+      case RunState::unknown:
+        entry.why = fmt::format("its keeper is gone; whether its process {} runs is not known",
+                                says.process.pid);
+        break;
+      case RunState::zombie:
+      case RunState::gone:
+      case RunState::reused:
+        entry.why = "its keeper is gone, and so is its process";
+        break;
+    }
+  }
+
+  void ended(Entry& entry) const {
+    const Heartbeat& says = entry.known.heartbeat;
+    entry.verdict = says.verdict;
+    entry.phase = says.phase;
+    entry.because = says.because;
+    // The last write to the lock file is the keeper's word that nothing is left.
+    entry.since = std::max(
+        {calendar_of(says.since), entry.known.last_beat, modified(*entry.known.folder, kLockFile)});
+    const bool known = says.outcome != WorkOutcome::none;
+    entry.state = known ? word(says.outcome) : kStatusWords[static_cast<std::size_t>(says.status)];
+    entry.why = says.life == 0 && !says.note.empty() ? says.note : says.ended_by;
+    if (entry.why.empty()) entry.why = exit_words(says.exit);
+    const bool bad = says.outcome == WorkOutcome::failed ||
+                     says.outcome == WorkOutcome::escalated ||
+                     says.outcome == WorkOutcome::orphaned;
+    const bool matters = bad && age_of(entry.since, now_) < kEndMatters;
+    entry.group = matters ? Group::needs_you : Group::done;
+  }
+
+  Machine& machine_;
+  Source source_;
+  WallTime now_;
+  Duration pulse_age_{};
+  std::uint64_t journals_ = 0;
+};
+
+std::string what_to_do(const Entry& entry) {
+  if (entry.group != Group::needs_you || !entry.known.folder) return "";
+  const char* command = "explain";
+  if (!entry.known.problem.empty()) return "look at " + entry.known.folder->path();
+  if (!entry.over() && entry.keeper != KeeperIs::alive) command = "run --attach";
+  if (entry.over() || entry.phase == Phase::person) command = "logs";
+  return fmt::format("tend {} {}", command, entry.handle);
+}
+
+void name(Entry& entry) {
+  if (entry.known.folder) entry.handle = base_name(entry.known.folder->path());
+}
+
+/// A child by its parent's heartbeat; a name by whoever else has it.
+void relate(std::vector<Entry>& entries) {
+  std::map<std::string, std::size_t> places;
+  std::map<std::string, std::vector<std::size_t>> names;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    Entry& entry = entries[i];
+    if (!entry.known.folder) continue;
+    places[entry.known.folder->path() + "/" + std::string(kHeartbeatFile)] = i;
+    names[entry.known.heartbeat.agent].push_back(i);
+    const auto parent = places.find(entry.known.heartbeat.parent_heartbeat);
+    if (parent == places.end() || parent->second == i) continue;
+    entry.parent = parent->second;
+    entry.depth = entries[parent->second].depth + 1;
+  }
+  for (const auto& [agent, all] : names) {
+    const auto living =
+        std::ranges::count_if(all, [&](std::size_t i) { return !entries[i].over(); });
+    for (const std::size_t i : all) {
+      Entry& entry = entries[i];
+      const bool meant = all.size() == 1 || (!entry.over() && living == 1);
+      if (meant && !agent.empty()) entry.handle = agent;
+      // Whoever started it again has seen how it ended.
+      if (entry.over() && i != all.back()) entry.group = Group::done;
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Entry>> roster(Machine& machine, Folder& home) {
+  auto agents = agents_of(home);
+  if (!agents) return std::unexpected(agents.error());
+  Observer observer(machine, Source::journal);
+  std::vector<Entry> entries;
+  entries.reserve(agents->size());
+  for (KnownAgent& known : *agents) {
+    Entry& entry = entries.emplace_back();
+    entry.known = std::move(known);
+    observer.look(entry);
+    name(entry);
+  }
+  relate(entries);
+  for (Entry& entry : entries) entry.to_do = what_to_do(entry);
+  return entries;
+}
+
+Entry look_at_agent(Machine& machine, KnownAgent known, Source source) {
+  Entry entry;
+  entry.known = std::move(known);
+  Observer(machine, source).look(entry);
+  entry.handle = entry.known.heartbeat.agent;
+  if (entry.handle.empty()) name(entry);
+  entry.to_do = what_to_do(entry);
+  return entry;
+}
+
+}  // namespace tend

@@ -1,0 +1,76 @@
+// Everything that can be seen of an agent in its own folder: its stream, what was said of it in
+// signals.jsonl, its own beats. Reading moves no clock and decides nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "os/machine.h"
+#include "sense/adapter.h"
+#include "sense/signals_file.h"
+#include "sense/tail.h"
+#include "store/agent_file.h"
+#include "store/journal.h"
+
+namespace tend {
+
+class Senses {
+ public:
+  /// `offset` of the stream: what stands before it has been judged already. Signals that were said
+  /// before this life began are not taken.
+  Senses(Machine& machine, Folder& folder, AdapterKind adapter, const Offsets& offsets);
+
+  /// A new life begins: what the old one printed and said is behind it.
+  Result<void> begin_life();
+  /// Somebody else had begun the life that is being kept: only what comes from now on is new.
+  void go_on();
+
+  /// Reads everything to its end. `shift` moves the machine's clock to the journal's.
+  void look(SignalBatch& batch, Instant now, std::uint32_t life, Duration shift);
+  /// The process is over: a last line without a newline is a line.
+  void flush(SignalBatch& batch, Instant now);
+
+  /// Behind the last whole lines that were read.
+  [[nodiscard]] Offsets offsets() const;
+  /// What a person should know, said once: a stream that was cut, a line that was too long.
+  std::vector<std::string> take_remarks();
+
+  /// Gives disk space back: what was read long ago. With `life_over` nothing writes any more.
+  void bound(bool life_over);
+
+ private:
+  void look_at_stream(Instant now, SignalBatch& batch);
+  void look_at_errors(SignalBatch& batch);
+  void look_at_signals(SignalBatch& batch, std::uint32_t life, Duration shift);
+  void look_at_beats(SignalBatch& batch);
+  void bound_file(const char* name, std::uint64_t read, std::uint64_t kept, std::uint64_t& punched,
+                  bool life_over);
+
+  Machine& machine_;
+  Folder& folder_;
+  std::unique_ptr<Adapter> adapter_;
+  Tail stream_;
+  LineFeed lines_;
+  Tail signals_;
+  LineFeed signal_lines_;
+  SignalsFile parser_;
+  std::unique_ptr<File> beat_;
+  WallTime last_beat_{};
+  std::uint64_t errors_size_ = 0;
+  std::uint64_t stream_punched_ = 0;
+  std::uint64_t errors_punched_ = 0;
+
+  // Where a look at hand puts what it finds.
+  SignalBatch* batch_ = nullptr;
+  Instant now_{};
+  std::uint32_t life_ = 0;
+  Duration shift_{};
+  std::uint64_t refused_ = 0;
+  std::vector<std::string> remarks_;
+};
+
+}  // namespace tend

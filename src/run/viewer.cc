@@ -1,0 +1,226 @@
+// One tick does everything: copy what is new, look at the heartbeat, look at the keeper. Hints and
+// a slow timer make it come.
+#include "run/viewer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/duration.h"
+#include "store/agent_file.h"
+#include "store/intent.h"
+#include "store/life_record.h"
+
+namespace tend {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kTick = 500ms;
+constexpr Duration kTickWithoutHints = 50ms;
+constexpr Duration kKeeperMayTake = 5s;  // to take its lock
+constexpr Duration kKeeperHangs = 120s;  // awake, without a pulse
+constexpr Duration kReplacedWithin = 10min;
+constexpr std::size_t kMostReplaced = 5;
+constexpr int kSignalled = 128;
+constexpr int kHangUp = 1;
+
+double calendar_seconds(WallTime wall) {
+  return std::chrono::duration<double>(wall.time_since_epoch()).count();
+}
+
+std::uint64_t offset_for(Folder& folder, const char* name, Viewer::From from) {
+  if (from == Viewer::From::start) return 0;
+  const auto facts = folder.facts(name);
+  return facts && *facts ? (*facts)->size : 0;
+}
+
+}  // namespace
+
+int exit_code_of(const Heartbeat& heartbeat) {
+  switch (heartbeat.exit.how) {
+    case Exit::How::code:
+      return heartbeat.exit.value;
+    case Exit::How::signal:
+      return kSignalled + heartbeat.exit.value;
+    case Exit::How::unknown:
+      break;
+  }
+  return heartbeat.outcome == WorkOutcome::done ? 0 : 1;
+}
+
+Viewer::Viewer(Machine& machine, Folder& folder, KeeperProgram keeper, bool inherit_input,
+               From from, Output& out, Output& err)
+    : machine_(machine),
+      folder_(folder),
+      keeper_(std::move(keeper)),
+      inherit_input_(inherit_input),
+      out_(out),
+      err_(err),
+      stream_(folder, kStreamFile, offset_for(folder, kStreamFile, from)),
+      errors_(folder, kErrorFile, offset_for(folder, kErrorFile, from)) {}
+
+Viewer::~Viewer() = default;
+
+int Viewer::run() {
+  orders_.push_back(machine_.loop.on(Order::interrupt, [this] { stop_agent(); }));
+  orders_.push_back(machine_.loop.on(Order::terminate, [this] { stop_agent(); }));
+  orders_.push_back(machine_.loop.on(Order::hang_up, [this] { end(kSignalled + kHangUp); }));
+  orders_.push_back(machine_.loop.on(Order::look, [] {}));
+  change_ = machine_.loop.on_change(folder_.path(), [this] { tick(); });
+  started_keeper_ = machine_.clock.now();
+  pulse_seen_ = machine_.clock.awake();
+  timer_ = machine_.loop.at(machine_.clock.now(), [this] { tick(); });
+  machine_.loop.run();
+  return code_;
+}
+
+void Viewer::tick() {
+  if (over_) return;
+  look_at_heartbeat();  // before the streams: what was printed before the end is shown
+  const bool ended = is_terminal(heartbeat_.status);
+  show(stream_, out_);
+  show(errors_, err_);
+  if (!out_.flush()) {
+    // Nobody reads us any more; the agent works on.
+    end(kSignalled + 13);
+    return;
+  }
+  if (ended) {
+    if (heartbeat_.outcome == WorkOutcome::failed && !heartbeat_.note.empty() &&
+        heartbeat_.process.pid == 0) {
+      say(heartbeat_.note);
+    }
+    end(exit_code_of(heartbeat_));
+    return;
+  }
+  if (heartbeat_.verdict == Verdict::looping && !stopping_) {
+    say(fmt::format(
+        "{} is held: {}; see `tend explain {}`", heartbeat_.agent,
+        heartbeat_.because.empty() ? "it ended the same way too often" : heartbeat_.because.front(),
+        heartbeat_.agent));
+    end(kExitLooping);
+    return;
+  }
+  look_at_keeper();
+  if (over_) return;
+  const Duration wait = change_ ? kTick : kTickWithoutHints;
+  timer_ = machine_.loop.at(machine_.clock.now() + wait, [this] { tick(); });
+}
+
+void Viewer::show(Tail& tail, Output& to) {
+  while (true) {
+    const auto got = tail.read();
+    if (!got || got->bytes.empty()) return;
+    if (got->skipped) say("some of the output was dropped before it could be shown");
+    to.write(got->bytes);
+  }
+}
+
+void Viewer::look_at_heartbeat() {
+  const auto facts = folder_.facts(std::string(kHeartbeatFile));
+  if (!facts || !*facts || (*facts)->file == heartbeat_file_) return;
+  auto heartbeat = read_heartbeat(folder_);
+  if (!heartbeat || !*heartbeat) return;
+  heartbeat_file_ = (*facts)->file;
+  heartbeat_ = **std::move(heartbeat);
+  attention(heartbeat_);
+}
+
+/// Bell and title: this one needs a person.
+void Viewer::attention(const Heartbeat& heartbeat) {
+  const bool needs = heartbeat.verdict == Verdict::stalled ||
+                     heartbeat.verdict == Verdict::looping || heartbeat.phase == Phase::person;
+  const std::string text = needs ? std::string(word(heartbeat.verdict)) : "";
+  if (text == told_) return;
+  told_ = text;
+  if (!err_.is_terminal()) return;
+  if (needs) {
+    err_.write(fmt::format("\a\x1b]2;tend: {} is {}\x1b\\", heartbeat.agent, text));
+  } else {
+    err_.write(fmt::format("\x1b]2;tend: {}\x1b\\", heartbeat.agent));
+  }
+}
+
+// --- The keeper ---------------------------------------------------------------------------------
+
+void Viewer::look_at_keeper() {
+  const auto lock = look_at_lock(folder_);
+  if (!lock) return;  // not to know is not to act
+  const Instant now = machine_.clock.now();
+  if (!*lock || !(*lock)->held) {
+    if (started_keeper_ && now - *started_keeper_ < kKeeperMayTake) return;
+    replace_keeper("its keeper died");
+    return;
+  }
+  started_keeper_.reset();
+  const ProcessId& id = (*lock)->record.keeper;
+  if (id.pid == 0) return;
+  watch_keeper(id);
+  const auto facts = folder_.facts(std::string(kLockFile));
+  if (!facts || !*facts) return;
+  if ((*facts)->modified != pulse_) {
+    pulse_ = (*facts)->modified;
+    pulse_seen_ = machine_.clock.awake();
+    return;
+  }
+  if (machine_.clock.awake() - pulse_seen_ < kKeeperHangs) return;
+  pulse_seen_ = machine_.clock.awake();
+  say(fmt::format("the keeper of {} hangs: it is ended and replaced", heartbeat_.agent));
+  (void)keeper_process_->signal(Kill::kill);
+}
+
+void Viewer::watch_keeper(const ProcessId& id) {
+  if (keeper_process_ && keeper_process_->id() == id) return;
+  keeper_exit_.reset();
+  keeper_process_ = machine_.processes.open(id);
+  keeper_exit_ = keeper_process_->on_exit([this] { tick(); });
+}
+
+void Viewer::replace_keeper(const std::string& why) {
+  const Instant now = machine_.clock.now();
+  while (!replaced_.empty() && now - replaced_.front() > kReplacedWithin) replaced_.pop_front();
+  if (replaced_.size() >= kMostReplaced) {
+    say(fmt::format(
+        "{} keepers died within {}: not replaced any more; see {}/keeper.log, then "
+        "`tend run --attach {}`",
+        kMostReplaced, format_duration(kReplacedWithin), folder_.path(), folder_.path()));
+    end(kExitNoKeeper);
+    return;
+  }
+  replaced_.push_back(now);
+  started_keeper_ = now;
+  say(fmt::format("{}: {}; a new one is put on", heartbeat_.agent, why));
+  if (auto started = start_keeper(machine_, keeper_, folder_.path(), inherit_input_); !started) {
+    say(started.error().text);
+  }
+}
+
+// --- Orders -------------------------------------------------------------------------------------
+
+void Viewer::stop_agent() {
+  Intent intent;
+  intent.want = Want::stop;
+  intent.now = stopping_;
+  intent.by = "Ctrl-C";
+  intent.at = calendar_seconds(machine_.clock.wall());
+  if (auto written = write_intent(folder_, intent); !written) {
+    say(written.error().text);
+    return;
+  }
+  if (!stopping_) say(fmt::format("stopping {} (again: at once)", heartbeat_.agent));
+  stopping_ = true;
+  poke_keeper(machine_, folder_);
+}
+
+void Viewer::end(int code) {
+  over_ = true;
+  code_ = code;
+  if (!told_.empty() && err_.is_terminal()) err_.write("\x1b]2;\x1b\\");
+  machine_.loop.stop();
+}
+
+void Viewer::say(const std::string& text) { err_.write("tend: " + text + "\n"); }
+
+}  // namespace tend
