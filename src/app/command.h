@@ -41,7 +41,7 @@ class Arguments {
 };
 
 /// What a value is, for its completion and its place in the help.
-enum class ValueKind { none, text, file, policy, limit, choice, command };
+enum class ValueKind { none, text, file, policy, limit, choice, command, agent };
 
 struct OptionRow {
   std::string_view name;  // "limit", typed as --limit

@@ -2,13 +2,187 @@
 #include "app/command.h"
 #include "app/completion.h"
 #include "app/config_command.h"
+#include "app/events_command.h"
+#include "app/explain_command.h"
 #include "app/help.h"
+#include "app/logs_command.h"
+#include "app/order_commands.h"
 #include "app/replay_command.h"
+#include "app/run_command.h"
+#include "app/speak_commands.h"
+#include "app/status_command.h"
+#include "app/wait_command.h"
+#include "judge/words.h"
+#include "store/agent_file.h"
 
 namespace tend {
 namespace {
 
 constexpr OptionRow kJson{.name = "json", .help = "print one JSON object a line"};
+
+constexpr PositionalRow kRunPositionals[] = {
+    {.name = "CMD", .help = "the program and its arguments, after --", .repeats = true},
+};
+constexpr OptionRow kRunOptions[] = {
+    {.name = "detach", .letter = 'd', .help = "print name and folder, and return when it runs"},
+    {.name = "attach",
+     .kind = ValueKind::agent,
+     .value = "AGENT|FOLDER",
+     .help = "watch a running agent again; put a keeper on if none is there"},
+    {.name = "name",
+     .kind = ValueKind::text,
+     .value = "NAME",
+     .help = "what to call it; none: made from the program"},
+    {.name = "role",
+     .kind = ValueKind::text,
+     .value = "ROLE",
+     .help = "what it is there for; none: worker"},
+    {.name = "policy",
+     .kind = ValueKind::policy,
+     .value = "NAME|FILE",
+     .help = "how patiently to judge it; none: plain, which never kills for silence"},
+    {.name = "limit",
+     .kind = ValueKind::limit,
+     .value = "NAME=DUR",
+     .help = "set a limit, as in tool=15m, idle=none or beats=2m,5m",
+     .repeats = true},
+    {.name = "restart",
+     .kind = ValueKind::choice,
+     .value = "WHEN",
+     .help = "after it ended: never, on-failure or always; none: on-failure, under plain never",
+     .choices = kRestartWords},
+    {.name = "on-stall",
+     .kind = ValueKind::choice,
+     .value = "CURE",
+     .help = "when it hangs: resume, kill or report; none: resume",
+     .choices = kOnStallWords},
+    {.name = "max-life",
+     .kind = ValueKind::text,
+     .value = "DUR",
+     .help = "stop it after this time"},
+    {.name = "beat",
+     .kind = ValueKind::text,
+     .value = "DUR",
+     .help = "how often its heartbeat is renewed while its process lives; none: 30s"},
+    {.name = "worktree",
+     .kind = ValueKind::file,
+     .value = "DIR",
+     .help = "where its work is, saved before anything is done to it; none: this repository"},
+    {.name = "adapter",
+     .kind = ValueKind::choice,
+     .value = "WORD",
+     .help = "how to read its output: lines, or none",
+     .choices = kAdapterWords},
+    {.name = "stdin",
+     .kind = ValueKind::choice,
+     .value = "WHAT",
+     .help = "its standard input: null, or inherit; none: null",
+     .choices = kInputs},
+    {.name = "ready-fd",
+     .kind = ValueKind::text,
+     .value = "N",
+     .help = "it writes a newline to this descriptor when it is ready"},
+    {.name = "notify",
+     .kind = ValueKind::text,
+     .value = "CMD",
+     .help = "run this in a shell when a person is needed, the incident as JSON on its input"},
+};
+constexpr std::string_view kRunExamples[] = {
+    "tend run -- ./train.sh",
+    "tend run --detach --restart on-failure --name api -- ./server --port 8080",
+    "tend run --policy worker --limit beats=2m,5m -- python worker.py",
+    "tend run --attach api",
+};
+
+constexpr PositionalRow kOrderPositionals[] = {
+    {.name = "AGENT",
+     .kind = ValueKind::agent,
+     .help = "its name, a unique beginning of it, or its folder",
+     .required = true,
+     .repeats = true},
+};
+constexpr OptionRow kStopOptions[] = {
+    {.name = "now", .help = "kill at once, without asking first; work is saved all the same"},
+    kJson,
+};
+constexpr OptionRow kPauseOptions[] = {
+    {.name = "keep-running", .help = "judge nothing, but let its processes go on"},
+    kJson,
+};
+constexpr OptionRow kUnpauseOptions[] = {kJson};
+constexpr std::string_view kStopExamples[] = {"tend stop api", "tend stop --now api"};
+constexpr std::string_view kPauseExamples[] = {"tend pause api"};
+constexpr std::string_view kUnpauseExamples[] = {"tend unpause api"};
+constexpr std::string_view kReloadExamples[] = {"tend reload api"};
+
+constexpr PositionalRow kStatusPositionals[] = {
+    {.name = "AGENT",
+     .kind = ValueKind::agent,
+     .help = "only these and those below them; none: all",
+     .repeats = true},
+};
+constexpr OptionRow kStatusOptions[] = {
+    kJson,
+    {.name = "all", .letter = 'a', .help = "also those that were over more than a day ago"},
+    {.name = "exit-zero", .help = "exit with 0 also when something needs you"},
+};
+constexpr std::string_view kStatusExamples[] = {"tend status", "tend status --json api"};
+
+constexpr PositionalRow kReaderPositionals[] = {
+    {.name = "AGENT",
+     .kind = ValueKind::agent,
+     .help = "its name, a unique beginning of it, or its folder",
+     .required = true},
+};
+constexpr OptionRow kExplainOptions[] = {kJson};
+constexpr std::string_view kExplainExamples[] = {"tend explain api"};
+
+constexpr OptionRow kEventsOptions[] = {
+    kJson,
+    {.name = "follow", .letter = 'f', .help = "go on with what happens from now on, until Ctrl-C"},
+    {.name = "agent", .kind = ValueKind::agent, .value = "AGENT", .help = "of this one only"},
+    {.name = "since",
+     .kind = ValueKind::text,
+     .value = "DUR",
+     .help = "all of so long ago until now, as in 1h30m"},
+    {.name = "lines",
+     .letter = 'n',
+     .kind = ValueKind::text,
+     .value = "N",
+     .help = "at most the last N; none: 50, with --since all"},
+};
+constexpr std::string_view kEventsExamples[] = {"tend events --since 1h",
+                                                "tend events -f --agent api --json"};
+
+constexpr OptionRow kLogsOptions[] = {
+    {.name = "follow", .letter = 'f', .help = "go on with what it prints, until it is over"},
+    {.name = "lines",
+     .letter = 'n',
+     .kind = ValueKind::text,
+     .value = "N",
+     .help = "begin with the last N lines; none: 100"},
+    {.name = "stderr", .help = "its standard error instead of its standard output"},
+};
+constexpr std::string_view kLogsExamples[] = {"tend logs api", "tend logs -f -n 10 --stderr api"};
+
+constexpr OptionRow kWaitOptions[] = {
+    kJson,
+    {.name = "for",
+     .kind = ValueKind::choice,
+     .value = "STATE",
+     .help = "what to wait for; none: finished",
+     .choices = kWaitWords},
+    {.name = "timeout",
+     .kind = ValueKind::text,
+     .value = "DUR",
+     .help = "how long to wait, as in 5m; none: for ever"},
+};
+constexpr std::string_view kWaitExamples[] = {"tend wait api", "tend wait api --for idle --timeout 5m"};
+
+constexpr PositionalRow kKeepPositionals[] = {
+    {.name = "FOLDER", .kind = ValueKind::file, .help = "the agent's folder", .required = true},
+};
+constexpr std::string_view kKeepExamples[] = {"tend keep ~/.local/state/tend/x/sessions/y"};
 
 constexpr PositionalRow kReplayPositionals[] = {
     {.name = "TRACE",
@@ -46,6 +220,31 @@ constexpr PositionalRow kConfigCheckPositionals[] = {
 constexpr OptionRow kConfigCheckOptions[] = {kJson};
 constexpr std::string_view kConfigCheckExamples[] = {"tend config check config.toml"};
 
+constexpr OptionRow kBeatOptions[] = {kJson};
+constexpr std::string_view kBeatExamples[] = {"tend beat"};
+
+constexpr PositionalRow kStatePositionals[] = {
+    {.name = "STATE",
+     .kind = ValueKind::choice,
+     .help = "working, idle, exiting or stuck",
+     .required = true,
+     .choices = kSelfStateWords},
+};
+constexpr OptionRow kStateOptions[] = {
+    kJson,
+    {.name = "until",
+     .kind = ValueKind::text,
+     .value = "DUR",
+     .help = "how long it is expected to last, from now"},
+};
+constexpr std::string_view kStateExamples[] = {"tend state idle --until 15m", "tend state working"};
+
+constexpr PositionalRow kAckPositionals[] = {
+    {.name = "ID", .help = "the question to answer; none: all that are open"},
+};
+constexpr OptionRow kAckOptions[] = {kJson};
+constexpr std::string_view kAckExamples[] = {"tend ack", "tend ack p17"};
+
 constexpr PositionalRow kHelpPositionals[] = {
     {.name = "COMMAND",
      .kind = ValueKind::command,
@@ -72,6 +271,90 @@ constexpr std::string_view kCompletionExamples[] = {
 };
 
 constexpr CommandRow kCommands[] = {
+    {
+        .name = "run",
+        .summary = "Start a program and keep it alive",
+        .text =
+            "Starts the program with a keeper of its own, which outlives this command, and shows "
+            "its output. The exit status is the program's own: its code, 128 and the number of a "
+            "signal, or 75 when it is held because it ended the same way too often. Ctrl-C and "
+            "SIGTERM stop it, a second time at once; a closed terminal only detaches.\n\n"
+            "Work is saved before a program is ended: as a commit under refs/tend where its work "
+            "tree is under git (index and branch are not touched), else as a copy in its folder. "
+            "Nothing is ever judged by one sign alone, and under the policy plain nothing is ended "
+            "for its silence.\n\n"
+            "The program finds TEND_INFRA, TEND_LIFE and TEND_AGENT in its environment, and "
+            "NOTIFY_SOCKET, so that one that speaks sd_notify beats without a change. A life after "
+            "the first one also finds TEND_RESUME=1 and TEND_ATTEMPT.",
+        .positionals = kRunPositionals,
+        .options = kRunOptions,
+        .examples = kRunExamples,
+        .body = run_command,
+    },
+    {
+        .name = "status",
+        .summary = "Show all agents: who needs you, works, waits, is done",
+        .text =
+            "One row for each agent, grouped by what it wants of you, children below their "
+            "parents. BEAT is the age of its last beat, RESTARTS how many were used of how many "
+            "are allowed until the next refill. What is over is shown for a day.\n\n"
+            "Needs you: stalled, looping or orphaned; dead for two minutes and not back; waiting "
+            "for a person; without a keeper, or with one that hangs; unreadable. One that did not "
+            "end well needs you for a day, or until another of its name is started.\n\n"
+            "Exit status is 0 if all is well, 3 if something needs you, 1 if there is no such "
+            "agent, 2 if the home cannot be read.",
+        .positionals = kStatusPositionals,
+        .options = kStatusOptions,
+        .examples = kStatusExamples,
+        .body = status_command,
+    },
+    {
+        .name = "explain",
+        .summary = "Show why an agent is judged as it is, and what follows",
+        .text =
+            "Whose turn it is, every sign with its age and its limit, which of them agree that the "
+            "agent is stalled, the restarts that are left, what happens if nothing new is seen and "
+            "when, and what was decided and done lately. Of one that is over: how it ended.\n\n"
+            "Nothing is asked of the agent or its keeper: the account is made from its journal.",
+        .positionals = kReaderPositionals,
+        .options = kExplainOptions,
+        .examples = kExplainExamples,
+        .body = explain_command,
+    },
+    {
+        .name = "events",
+        .summary = "Show what happened to the agents, and what happens",
+        .text =
+            "Every change of a verdict, every action with what came of it, and notes, in the order "
+            "they happened. Times are in UTC. Two files of 8 MB are kept; what is older is gone.",
+        .options = kEventsOptions,
+        .examples = kEventsExamples,
+        .body = events_command,
+    },
+    {
+        .name = "logs",
+        .summary = "Show what an agent printed",
+        .text =
+            "The agent's own output, byte for byte. With --follow it ends when the agent is over, "
+            "or at Ctrl-C, which leaves the agent alone.",
+        .positionals = kReaderPositionals,
+        .options = kLogsOptions,
+        .examples = kLogsExamples,
+        .body = logs_command,
+    },
+    {
+        .name = "wait",
+        .summary = "Wait until an agent has come to a state",
+        .text =
+            "Finished is the agent's end, whatever it was; done is a good end. All others are "
+            "verdicts, as tend status shows them.\n\n"
+            "Exit status is 0 when the state has come, 1 if the time is over or the state cannot "
+            "come any more: the agent ended otherwise, or has had no keeper for ten seconds.",
+        .positionals = kReaderPositionals,
+        .options = kWaitOptions,
+        .examples = kWaitExamples,
+        .body = wait_command,
+    },
     {
         .name = "replay",
         .summary = "Judge recorded traces and show every verdict and action",
@@ -103,6 +386,95 @@ constexpr CommandRow kCommands[] = {
         .options = kConfigCheckOptions,
         .examples = kConfigCheckExamples,
         .body = config_check_command,
+    },
+    {
+        .name = "beat",
+        .summary = "Say from inside an agent that it lives",
+        .text =
+            "For programs and hooks that run inside an agent; they find its keeper by TEND_INFRA "
+            "and TEND_LIFE. A beat proves that its author runs, not that the work goes on. "
+            "A program that beats often links the C library instead (tend.h).\n\n"
+            "Exit status is 0 if the keeper will see the beat, 1 if this life of the agent is "
+            "over, 2 outside an agent or if the beat could not be written.",
+        .options = kBeatOptions,
+        .examples = kBeatExamples,
+        .body = beat_command,
+    },
+    {
+        .name = "state",
+        .summary = "Say from inside an agent what it does",
+        .text =
+            "An agent that says it is idle, and until when, is not taken for one that hangs. "
+            "Stuck asks for help; exiting announces the end. A duration is 30s, 15m or 1h30m; a "
+            "bare number is seconds.\n\n"
+            "Exit status as for tend beat.",
+        .positionals = kStatePositionals,
+        .options = kStateOptions,
+        .examples = kStateExamples,
+        .body = state_command,
+    },
+    {
+        .name = "ack",
+        .summary = "Answer a question of the keeper from inside an agent",
+        .text =
+            "When the silence of an agent grows long its keeper asks it to run this command. The "
+            "answer proves that the agent still reads and acts.\n\n"
+            "Exit status as for tend beat.",
+        .positionals = kAckPositionals,
+        .options = kAckOptions,
+        .examples = kAckExamples,
+        .body = ack_command,
+    },
+    {
+        .name = "stop",
+        .summary = "Save the work of agents and end them",
+        .text =
+            "Saves the work, then ends every process of the agent: SIGINT to the first, after 5 s "
+            "SIGTERM to all, after 10 s more SIGKILL. Returns when nothing of it is left. Exit "
+            "status is 0 if all are stopped, 1 if not.",
+        .positionals = kOrderPositionals,
+        .options = kStopOptions,
+        .examples = kStopExamples,
+        .body = stop_command,
+    },
+    {
+        .name = "pause",
+        .summary = "Stop agents where they stand, and judge them for nothing",
+        .text =
+            "All processes of the agent are stopped with SIGSTOP; no age grows and nothing is done "
+            "until `tend unpause`. One that dies meanwhile is not brought back before that.",
+        .positionals = kOrderPositionals,
+        .options = kPauseOptions,
+        .examples = kPauseExamples,
+        .body = pause_command,
+    },
+    {
+        .name = "unpause",
+        .summary = "Let paused agents go on",
+        .positionals = kOrderPositionals,
+        .options = kUnpauseOptions,
+        .examples = kUnpauseExamples,
+        .body = unpause_command,
+    },
+    {
+        .name = "reload",
+        .summary = "Have keepers read their configuration and program anew",
+        .text =
+            "The keeper begins again in its place, with the program that is installed now and the "
+            "policy as it is configured now. Its agent is not touched.",
+        .positionals = kOrderPositionals,
+        .examples = kReloadExamples,
+        .body = reload_command,
+    },
+    {
+        .name = "keep",
+        .summary = "Be the keeper of an agent (tend run starts it by itself)",
+        .text =
+            "Keeps the agent of a folder until it is over, from wherever the keeper before left "
+            "off. One that finds another at work leaves at once.",
+        .positionals = kKeepPositionals,
+        .examples = kKeepExamples,
+        .body = keep_command,
     },
     {
         .name = "help",

@@ -53,6 +53,7 @@ std::string value_action(ValueKind kind, std::span<const std::string_view> choic
       return "__tend_topics";
     case ValueKind::none:
     case ValueKind::text:
+    case ValueKind::agent:
     case ValueKind::choice:
       break;
   }

@@ -75,6 +75,19 @@ std::string Look::in(Ink ink, std::string_view text) const {
   return fmt::format("\x1b[{}m{}\x1b[0m", code_of(ink), text);
 }
 
+std::string Look::cut(std::string_view text, std::size_t width) const {
+  if (width_of(text) <= width) return std::string(text);
+  const std::string_view sign = unicode_ ? "…" : "...";
+  std::size_t left = width - std::min(width, width_of(sign));
+  std::size_t end = 0;
+  while (left > 0 && end < text.size()) {
+    ++end;
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) ++end;
+    --left;
+  }
+  return std::string(text.substr(0, end)) + std::string(sign);
+}
+
 void Look::flow(std::string& text, std::size_t column, std::size_t indent,
                 std::string_view words) const {
   bool first_on_line = true;

@@ -27,6 +27,11 @@ class Look {
   [[nodiscard]] std::string_view tick() const { return unicode_ ? "✓" : "ok:"; }
   [[nodiscard]] std::string_view cross() const { return unicode_ ? "✗" : "failed:"; }
 
+  [[nodiscard]] bool unicode() const { return unicode_; }
+
+  /// The text in at most `width` columns, with a sign at its end if something is missing.
+  [[nodiscard]] std::string cut(std::string_view text, std::size_t width) const;
+
   /// Appends words to `text`, whose last line is `column` wide, and breaks lines at the edge of the
   /// screen; further lines are indented.
   void flow(std::string& text, std::size_t column, std::size_t indent,

@@ -1,14 +1,38 @@
-// The program: the real world, the command table, the words that were typed.
+// The program: the words that were typed, the short way for what hooks say all the time, else the
+// real world and the command table.
 #include <string_view>
 #include <vector>
 
 #include "app/command.h"
 #include "app/dispatch.h"
+#include "app/quick.h"
 #include "os/linux/linux_world.h"
 
+namespace {
+
+constexpr int kStandardOutput = 1;
+constexpr int kStandardError = 2;
+
+bool write(int descriptor, std::string_view text) {
+  return tend::LinuxOutput(descriptor, tend::LinuxOutput::Buffering::none).write(text);
+}
+
+int print(const tend::Spoken& spoken) {
+  const bool heard = spoken.exit_code == tend::kExitYes;
+  if (write(heard ? kStandardOutput : kStandardError, spoken.line) || !heard) {
+    return spoken.exit_code;
+  }
+  write(kStandardError, "tend: standard output could not be written to its end\n");
+  return tend::kExitUsage;
+}
+
+}  // namespace
+
 int main(int count, char** arguments) {
+  const std::vector<std::string_view> words(arguments + (count > 0 ? 1 : 0), arguments + count);
+  if (const auto spoken = tend::speak_quickly(words)) return print(*spoken);
+
   tend::LinuxWorld machine;
   tend::World world = machine.world();
-  const std::vector<std::string_view> words(arguments + (count > 0 ? 1 : 0), arguments + count);
   return tend::dispatch(tend::commands(), words, world);
 }

@@ -93,7 +93,16 @@ class Tee final : public DecisionSink {
   Expectations& expectations_;
 };
 
-/// Plays the whole trace and on to `at_least`; gives the time of its end.
+TraceTitle title_of(const TraceHeader& header, const Judge& judge) {
+  TraceTitle title{header.id, header.about, judge.policy().name};
+  if (!header.judge.empty()) {
+    title.standing = Standing{header.at.value_or(Instant{}), judge.verdict(), judge.phase()};
+  }
+  return title;
+}
+
+/// Plays the whole trace and on to `at_least`; gives the time of its end. Where a journal ends in
+/// decisions, it is played as far as these.
 template <class AnyReplay>
 Result<Instant> play(TraceReader& reader, AnyReplay& replay, Instant at_least) {
   Moment moment;
@@ -103,7 +112,7 @@ Result<Instant> play(TraceReader& reader, AnyReplay& replay, Instant at_least) {
     if (!*more) break;
     replay.take(moment);
   }
-  const Instant last = std::max(moment.at, at_least);
+  const Instant last = std::max(reader.last(), at_least);
   replay.run_to(last);
   return last;
 }
@@ -146,15 +155,33 @@ class ReplayCommand {
     return diff_ ? compare(trace) : check(trace);
   }
 
-  Result<int> check(OpenTrace& trace) {
+  /// The judge to begin with, by the policy of the trace or by the one asked for.
+  Result<Judge> judge_of(OpenTrace& trace) {
     const auto complain = [&](std::string_view what) { trace.complain(what); };
     auto policy = policy_for(trace.header(), settings_, world_, complain);
-    if (!policy) return fail(trace.name() + ": " + policy.error().text);
+    if (!policy) return std::unexpected(policy.error());
+    auto judge = first_judge(trace.header(), *std::move(policy));
+    if (judge && settings_.changes_policy()) judge->look_again();
+    return judge;
+  }
+
+  /// The judge of --diff.
+  Result<Judge> other_judge_of(OpenTrace& trace) {
+    Policy policy = *settings_.diff;
+    apply_header_limits(trace.header(), policy, [](std::string_view) {});  // complained of already
+    auto judge = first_judge(trace.header(), std::move(policy));
+    if (judge) judge->look_again();
+    return judge;
+  }
+
+  Result<int> check(OpenTrace& trace) {
+    auto judge = judge_of(trace);
+    if (!judge) return fail(trace.name() + ": " + judge.error().text);
     const TraceHeader& header = trace.header();
-    view_->begin({header.id, header.about, policy->name});
-    Expectations expectations(std::move(trace.header().expect));
+    view_->begin(title_of(header, *judge));
+    Expectations expectations(std::move(trace.header().expect), judge->verdict());
     Tee tee(*view_, expectations);
-    Replay replay(Judge(*std::move(policy)), trace.reader(), tee);
+    Replay replay(*std::move(judge), trace.reader(), tee);
     const auto played = play(trace.reader(), replay, expectations.last());
     if (!played) return std::unexpected(played.error());
     TraceResult result{header.id, expectations.size(), expectations.finish()};
@@ -165,15 +192,14 @@ class ReplayCommand {
   }
 
   Result<int> compare(OpenTrace& trace) {
-    const auto complain = [&](std::string_view what) { trace.complain(what); };
-    auto policy = policy_for(trace.header(), settings_, world_, complain);
-    if (!policy) return fail(trace.name() + ": " + policy.error().text);
-    Policy other = *settings_.diff;
-    apply_header_limits(trace.header(), other, [](std::string_view) {});  // complained of already
+    auto judge = judge_of(trace);
+    if (!judge) return fail(trace.name() + ": " + judge.error().text);
+    auto other = other_judge_of(trace);
+    if (!other) return fail(trace.name() + ": " + other.error().text);
     const TraceHeader& header = trace.header();
-    diff_->begin({header.id, header.about, policy->name}, other.name);
+    diff_->begin(title_of(header, *judge), other->policy().name);
     const Expectations expectations(std::move(trace.header().expect));
-    TwinReplay replay(Judge(*std::move(policy)), Judge(std::move(other)), trace.reader(), *diff_);
+    TwinReplay replay(*std::move(judge), *std::move(other), trace.reader(), *diff_);
     const auto last = play(trace.reader(), replay, expectations.last());
     if (!last) return std::unexpected(last.error());
     if (!diff_->end(*last)) return kExitYes;

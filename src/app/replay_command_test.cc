@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "judge/judge.h"
 #include "os/sim/sim_world.h"
+#include "store/policy_json.h"
 
 namespace tend {
 namespace {
@@ -175,6 +178,89 @@ TEST_F(ReplayCommandTest, says_when_two_policies_judge_alike) {
   EXPECT_EQ(run({"a", "a"}), kExitYes);
   EXPECT_TRUE(printed("both judge it alike"));
   EXPECT_EQ(last_line(), "2 traces: both policies judge all alike\n");
+}
+
+/// A journal that was begun 100 s into a silence, and goes on to the decision that ended it.
+std::string journal(const Policy& policy, const std::string& judge) {
+  return R"({"trace":1,"id":"worker-1","policy":")" + policy.name +
+         R"(","limits":{},"boot":"b","shift_ms":0,"wall":1767225600,"at_ms":101000,"offset":512,)" +
+         R"("said":0,"actions":1,"life":1,"policy_full":)" + format_policy_json(policy) +
+         R"(,"judge":)" + judge +
+         "}\n"
+         R"({"t":300,"is":"process","state":"running","offset":512})"
+         "\n"
+         R"({"t":721,"verdict":"suspect","phase":"model","because":["silent 720 s"]})"
+         "\n"
+         R"({"t":721,"action":"warn","why":"silent 720 s","n":1})"
+         "\n"
+         R"({"t":721.1,"did":"warn","n":1,"result":"done"})"
+         "\n"
+         R"({"t":721.2,"note":"all is well"})"
+         "\n";
+}
+
+std::string silent_judge(const Policy& policy) {
+  Judge judge(policy);
+  Signal signal;
+  signal.is = Kind::spawn;
+  judge.step({&signal, 1}, Instant{});
+  signal.is = Kind::turn_start;
+  judge.step({&signal, 1}, Instant{std::chrono::seconds{1}});
+  judge.step({}, Instant{std::chrono::seconds{101}});
+  return judge.snapshot();
+}
+
+TEST_F(ReplayCommandTest, goes_on_with_the_judge_of_a_journal) {
+  Policy policy = built_in_policy("agent").value();
+  policy.name = "one that stands in no configuration";
+  sim.files.contents["journal.jsonl"] = journal(policy, silent_judge(policy));
+  EXPECT_EQ(run({"journal.jsonl"}), kExitYes);
+  EXPECT_EQ(sim.err.text, "");
+  EXPECT_EQ(sim.out.text,
+            "worker-1  (policy one that stands in no configuration)\n"
+            "   1m 41s  working   model       when the journal was begun\n"
+            "  12m 01s  suspect   model       silent 720 s in phase model (limit 720 s);\n"
+            "                                 process running\n"
+            "           -> warn, ping         silent 720 s in phase model (limit 720 s)\n"
+            "  no expectations to check\n");
+}
+
+TEST_F(ReplayCommandTest, judges_a_journal_anew_under_other_limits) {
+  const Policy policy = built_in_policy("agent").value();
+  sim.files.contents["a"] = journal(policy, silent_judge(policy));
+  option("json", "");
+  option("limit", "model=50s");
+  EXPECT_EQ(run({"a"}), kExitYes);
+  EXPECT_TRUE(sim.out.text.starts_with(R"({"t":101,"verdict":"suspect","phase":"model")"))
+      << sim.out.text;
+  EXPECT_FALSE(printed("\"t\":721"));
+}
+
+TEST_F(ReplayCommandTest, compares_two_policies_from_the_snapshot_on) {
+  const Policy policy = built_in_policy("agent").value();
+  sim.files.contents["a"] = journal(policy, silent_judge(policy));
+  option("diff", "agent");
+  EXPECT_EQ(run({"a"}), kExitYes);
+  EXPECT_TRUE(printed("both judge it alike"));
+  option("limit", "model=10m");
+  EXPECT_EQ(run({"a"}), kExitNo);
+  EXPECT_TRUE(printed("  10m 01s  agent          suspect"));
+  EXPECT_TRUE(printed("           agent (other)  working     since 1m 41s"));
+}
+
+TEST_F(ReplayCommandTest, names_the_journal_whose_judge_or_policy_is_damaged) {
+  const Policy policy = built_in_policy("agent").value();
+  sim.files.contents["a"] = journal(policy, R"({"snapshot":1,"judge":{"clocks":7}})");
+  std::string other = journal(policy, silent_judge(policy));
+  other.replace(other.find("\"promise\""), 9, "\"premise\"");
+  sim.files.contents["b"] = other;
+  EXPECT_EQ(run({"a"}), kExitUsage);
+  EXPECT_TRUE(sim.err.text.starts_with("tend: a: the judge in its header cannot be restored: "))
+      << sim.err.text;
+  sim.err.text.clear();
+  EXPECT_EQ(run({"b"}), kExitUsage);
+  EXPECT_TRUE(sim.err.text.starts_with("tend: b: the policy in its header: ")) << sim.err.text;
+  EXPECT_EQ(sim.out.text, "");
 }
 
 }  // namespace

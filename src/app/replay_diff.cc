@@ -29,6 +29,13 @@ ReplayDiff::ReplayDiff(Form form, Output& out, const Environment& environment)
 void ReplayDiff::begin(const TraceTitle& title, const std::string& second) {
   sides_ = {Side{title.policy, {}, {}}, Side{second, {}, {}}};
   if (title.policy == second) sides_[1].policy += " (other)";
+  if (const auto& from = title.standing) {
+    for (Side& side : sides_) {
+      side.verdict.verdict = from->verdict;
+      side.verdict.phase = from->phase;
+      side.since = from->at;
+    }
+  }
   counts_ = {.id = title.id, .first = sides_[0].policy, .second = sides_[1].policy};
   apart_ = false;
   printed_ = Instant::min();

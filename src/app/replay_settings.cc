@@ -4,15 +4,10 @@
 #include "base/duration.h"
 #include "base/quote.h"
 #include "store/config_file.h"
+#include "store/policy_json.h"
 
 namespace tend {
 namespace {
-
-Result<void> apply(const LimitSetting& limit, Policy& policy) {
-  if (const auto* patience = std::get_if<Patience>(&limit.value))
-    return set_beats(policy, *patience);
-  return set_limit(policy, limit.name, std::get<Duration>(limit.value));
-}
 
 Result<Duration> parse_limit_value(std::string_view text) {
   if (text == "none") return kNoLimit;
@@ -45,7 +40,19 @@ Result<Policy> policy_named(const std::string& name, World& world) {
   return found;
 }
 
+Result<Policy> whole_policy(const TraceHeader& header) {
+  auto policy = parse_policy_json(header.policy_full);
+  if (!policy) return fail("the policy in its header: " + policy.error().text);
+  return policy;
+}
+
 }  // namespace
+
+Result<void> apply_limit(const LimitSetting& limit, Policy& policy) {
+  if (const auto* patience = std::get_if<Patience>(&limit.value))
+    return set_beats(policy, *patience);
+  return set_limit(policy, limit.name, std::get<Duration>(limit.value));
+}
 
 Result<LimitSetting> parse_limit(std::string_view text) {
   const auto failed = [&](const Error& error) {
@@ -65,7 +72,7 @@ Result<LimitSetting> parse_limit(std::string_view text) {
     limit.value = *duration;
   }
   Policy probe = built_in_policy("agent").value();
-  if (const auto applied = apply(limit, probe); !applied) return failed(applied.error());
+  if (const auto applied = apply_limit(limit, probe); !applied) return failed(applied.error());
   return limit;
 }
 
@@ -104,13 +111,15 @@ void apply_header_limits(const TraceHeader& header, Policy& policy,
 
 Result<Policy> policy_for(const TraceHeader& header, const ReplaySettings& settings, World& world,
                           const std::function<void(std::string_view)>& complain) {
+  const bool is_whole = !settings.policy && !header.policy_full.empty();
   Result<Policy> policy =
       settings.policy ? Result<Policy>(*settings.policy)
+      : is_whole      ? whole_policy(header)
                       : policy_named(header.policy.empty() ? "agent" : header.policy, world);
   if (!policy) return policy;
-  apply_header_limits(header, *policy, complain);
+  if (!is_whole) apply_header_limits(header, *policy, complain);
   for (const LimitSetting& limit : settings.limits) {
-    if (const auto applied = apply(limit, *policy); !applied)
+    if (const auto applied = apply_limit(limit, *policy); !applied)
       return std::unexpected(applied.error());
   }
   return policy;

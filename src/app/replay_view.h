@@ -3,19 +3,30 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
+#include "judge/words.h"
 #include "run/expectations.h"
 #include "run/replay.h"
 
 namespace tend {
 
+/// The verdict that a judge had when its journal was begun.
+struct Standing {
+  Instant at{};
+  Verdict verdict = Verdict::unknown;
+  Phase phase = Phase::start;
+};
+
 struct TraceTitle {
   std::string id;
   std::string about;   // may be empty
   std::string policy;  // the one it is judged by
+  std::optional<Standing> standing = std::nullopt;
 };
 
 struct TraceResult {

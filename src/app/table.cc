@@ -85,6 +85,7 @@ std::vector<std::string_view> words_of(ValueKind kind, std::span<const std::stri
       return {choices.begin(), choices.end()};
     case ValueKind::none:
     case ValueKind::text:
+    case ValueKind::agent:
     case ValueKind::file:
     case ValueKind::command:
       break;

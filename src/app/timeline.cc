@@ -70,22 +70,24 @@ void Timeline::begin(const TraceTitle& title) {
   out_.write((first_ ? "" : "\n") + title_lines(look_, title));
   first_ = false;
   last_ = Instant::min();
+  if (const auto& from = title.standing) {
+    put_verdict(from->at, from->verdict, from->phase, "when the journal was begun");
+  }
 }
 
 void Timeline::decided(Instant at, const Decision& decision) {
   if (decision.kind == Decision::Kind::action) return add_action(at, decision);
   put_actions();
-  put_verdict(at, decision);
+  put_verdict(at, decision.verdict, decision.phase, reasons_of(decision));
 }
 
-void Timeline::put_verdict(Instant at, const Decision& decision) {
+void Timeline::put_verdict(Instant at, Verdict verdict, Phase phase, const std::string& why) {
   const std::string time = at == last_ ? "" : time_label(at.time_since_epoch());
-  const std::string_view verdict = word(decision.verdict);
   std::string line = look_.in(Ink::faint, right_aligned(time, kTimeWidth)) + "  ";
-  line += look_.in(ink_of(decision.verdict), verdict);
-  line.append(kPhaseColumn - kVerdictColumn - verdict.size(), ' ');
-  line += left_aligned(word(decision.phase), kReasonColumn - kPhaseColumn);
-  look_.flow(line, kReasonColumn, kReasonColumn, reasons_of(decision));
+  line += look_.in(ink_of(verdict), word(verdict));
+  line.append(kPhaseColumn - kVerdictColumn - word(verdict).size(), ' ');
+  line += left_aligned(word(phase), kReasonColumn - kPhaseColumn);
+  look_.flow(line, kReasonColumn, kReasonColumn, why);
   out_.write(line);
   last_ = at;
 }

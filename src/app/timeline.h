@@ -22,7 +22,7 @@ class Timeline final : public ReplayView {
   void sum(const ReplaySum& sum) override;
 
  private:
-  void put_verdict(Instant at, const Decision& decision);
+  void put_verdict(Instant at, Verdict verdict, Phase phase, const std::string& why);
   void add_action(Instant at, const Decision& decision);
   void put_actions();
 

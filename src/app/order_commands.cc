@@ -1,0 +1,187 @@
+// An order is a file in the agent's folder and a poke for its keeper; then the effect is waited
+// for, because "asked" is not "done".
+#include "app/order_commands.h"
+
+#include <functional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "act/launch.h"
+#include "app/home_option.h"
+#include "base/duration.h"
+#include "run/hire.h"
+#include "run/viewer.h"
+#include "store/home.h"
+#include "store/intent.h"
+
+namespace tend {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kLookAgain = 20ms;
+constexpr Duration kStopMayTake = 90s;  // saving, three signals, and their bounds
+constexpr Duration kOthersMayTake = 10s;
+
+double calendar_seconds(WallTime wall) {
+  return std::chrono::duration<double>(wall.time_since_epoch()).count();
+}
+
+/// One order, as it was typed.
+struct OrderGiven {
+  std::string_view command;
+  Intent intent;
+  Duration may_take = kOthersMayTake;
+  std::function<bool(const Heartbeat&)> done;
+  std::string_view in_words;  // "stopped"
+};
+
+/// Looks at the heartbeat until `done`; false if that does not come in time.
+bool wait_for(Machine& machine, Folder& folder, Duration at_most,
+              const std::function<bool(const Heartbeat&)>& done, Heartbeat& heartbeat) {
+  const Instant until = machine.clock.now() + at_most;
+  bool reached = false;
+  Subscribed timer;
+  std::function<void()> look = [&] {
+    const auto read = read_heartbeat(folder);
+    if (read && *read) heartbeat = **read;
+    reached = done(heartbeat);
+    if (reached || machine.clock.now() >= until) {
+      machine.loop.stop();
+      return;
+    }
+    timer = machine.loop.at(machine.clock.now() + kLookAgain, look);
+  };
+  timer = machine.loop.at(machine.clock.now(), look);
+  machine.loop.run();
+  return reached;
+}
+
+/// A folder whose keeper died gets a new one: an order needs somebody to follow it.
+Result<void> see_to_keeper(World& world, Home& home, Folder& folder) {
+  if (has_keeper(folder)) return {};
+  auto program = home.machine.processes.own_program();
+  if (!program) return std::unexpected(program.error());
+  return start_keeper(home.machine,
+                      {.program = *program,
+                       .home = home.folder->path(),
+                       .environment = keeper_environment(world.environment.all())},
+                      folder.path(), false);
+}
+
+void report(const Arguments& arguments, World& world, const OrderGiven& order,
+            const std::string& agent, bool reached, const Heartbeat& heartbeat) {
+  if (arguments.has("json")) {
+    const nlohmann::ordered_json line{
+        {"agent", agent},
+        {"order", order.command},
+        {"done", reached},
+        {"verdict", word(heartbeat.verdict)},
+        {"status", kStatusWords[static_cast<std::size_t>(heartbeat.status)]},
+        {"ended_by", heartbeat.ended_by}};
+    world.out.write(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  } else if (reached) {
+    world.out.write(fmt::format("{}: {}\n", agent, order.in_words));
+  }
+}
+
+int give_one(const Arguments& arguments, World& world, Home& home, const std::string& name,
+             OrderGiven& order) {
+  auto known = find_agent(home.machine.folders, *home.folder, name);
+  if (!known) return complain(world, order.command, known.error().text, kExitNo);
+  const std::string& agent = known->heartbeat.agent;
+  if (is_terminal(known->heartbeat.status)) {
+    return complain(world, order.command,
+                    fmt::format("{} is over already: {}", agent, known->heartbeat.ended_by),
+                    order.intent.want == Want::stop ? kExitYes : kExitNo);
+  }
+  order.intent.at = calendar_seconds(home.machine.clock.wall());
+  Folder& folder = *known->folder;
+  if (auto written = write_intent(folder, order.intent); !written) {
+    return complain(world, order.command, written.error().text, kExitNo);
+  }
+  if (auto kept = see_to_keeper(world, home, folder); !kept) {
+    return complain(world, order.command, kept.error().text, kExitNo);
+  }
+  poke_keeper(home.machine, folder);
+  Heartbeat heartbeat = known->heartbeat;
+  const bool reached = wait_for(home.machine, folder, order.may_take, order.done, heartbeat);
+  report(arguments, world, order, agent, reached, heartbeat);
+  if (reached) return kExitYes;
+  return complain(world, order.command,
+                  fmt::format("{} is not {} after {}; see `tend explain {}`", agent, order.in_words,
+                              format_duration(order.may_take), agent),
+                  kExitNo);
+}
+
+int give(const Arguments& arguments, World& world, OrderGiven order) {
+  auto home = open_home(world);
+  if (!home) return complain(world, order.command, home.error().text, kExitUsage);
+  order.intent.by = fmt::format("tend {}", order.command);
+  int code = kExitYes;
+  for (const std::string& name : arguments.positionals) {
+    code = std::max(code, give_one(arguments, world, *home, name, order));
+  }
+  return code;
+}
+
+}  // namespace
+
+int stop_command(const Arguments& arguments, World& world) {
+  return give(arguments, world,
+              {.command = "stop",
+               .intent = {.want = Want::stop, .now = arguments.has("now")},
+               .may_take = kStopMayTake,
+               .done = [](const Heartbeat& h) { return is_terminal(h.status); },
+               .in_words = "stopped"});
+}
+
+int pause_command(const Arguments& arguments, World& world) {
+  return give(arguments, world,
+              {.command = "pause",
+               .intent = {.want = Want::pause, .keep_running = arguments.has("keep-running")},
+               .done = [](const Heartbeat& h) { return h.status == Status::paused; },
+               .in_words = "paused"});
+}
+
+int unpause_command(const Arguments& arguments, World& world) {
+  return give(arguments, world,
+              {.command = "unpause",
+               .intent = {.want = Want::run},
+               .done = [](const Heartbeat& h) { return h.status != Status::paused; },
+               .in_words = "running"});
+}
+
+int reload_command(const Arguments& arguments, World& world) {
+  auto home = open_home(world);
+  if (!home) return complain(world, "reload", home.error().text, kExitUsage);
+  int code = kExitYes;
+  for (const std::string& name : arguments.positionals) {
+    auto known = find_agent(home->machine.folders, *home->folder, name);
+    if (!known) {
+      code = std::max(code, complain(world, "reload", known.error().text, kExitNo));
+      continue;
+    }
+    const std::string& agent = known->heartbeat.agent;
+    const auto lock = look_at_lock(*known->folder);
+    if (!lock || !*lock || !(*lock)->held) {
+      code = std::max(code, complain(world, "reload",
+                                     fmt::format("{} has no keeper; `tend run --attach {}` puts "
+                                                 "one on",
+                                                 agent, agent),
+                                     kExitNo));
+      continue;
+    }
+    const auto keeper = home->machine.processes.open((*lock)->record.keeper);
+    if (auto sent = keeper->signal(Kill::hang_up); !sent) {
+      code = std::max(code, complain(world, "reload", sent.error().text, kExitNo));
+      continue;
+    }
+    world.out.write(fmt::format("{}: its keeper begins anew\n", agent));
+  }
+  return code;
+}
+
+}  // namespace tend
