@@ -36,7 +36,8 @@ const std::vector<Folder> kFolders{
     {"store/", {"base/", JUDGE_VOCABULARY, "os/", "store/"}},
     {"act/", {"base/", JUDGE_VOCABULARY, "os/", "act/"}},
     {"run/", {"base/", "judge/", "os/", "sense/", "store/", "act/", "run/"}},
-    {"app/", {"base/", "judge/", "os/", "sense/", "store/", "act/", "run/", "app/"}},
+    {"app/",
+     {"base/", "judge/", "os/", "sense/", "store/", "act/", "run/", "app/", "client/tend.h"}},
 };
 
 // Something that only some places may use; everybody else is told why. Places are folders or the
@@ -90,7 +91,7 @@ const Words kLibraries{"<fmt/",   "<nlohmann/", "<simdjson.h>", "<toml++/",    "
 constexpr std::size_t kMostLines = 700;
 
 bool is_test(std::string_view path) {
-  return path.ends_with("_test.cc") || path.ends_with("_fuzz.cc");
+  return path.ends_with("_test.cc") || path.ends_with("_fuzz.cc") || path.ends_with("_test.h");
 }
 
 bool starts_with_any(std::string_view text, const Words& beginnings) {
@@ -246,6 +247,8 @@ TEST(Layering, lets_includes_point_down_only) {
   EXPECT_TRUE(breaks("run/a.cc", "#include \"app/command.h\""));
   EXPECT_TRUE(breaks("nowhere/a.cc", "#include \"base/time.h\""));
   EXPECT_TRUE(breaks("judge/a.cc", "#include \"words.h\"")) << "not named from src/";
+  EXPECT_FALSE(breaks("app/a.cc", "#include \"client/tend.h\""));
+  EXPECT_TRUE(breaks("run/a.cc", "#include \"client/tend.h\"")) << "it is for what is kept";
 }
 
 TEST(Layering, hides_siblings_from_each_other) {
