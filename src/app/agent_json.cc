@@ -79,8 +79,8 @@ nlohmann::ordered_json agent_json(const Entry& entry, std::span<const Entry> all
       {"note", or_null(says.note)},
       {"last_beat", calendar_json(entry.known.last_beat)},
       {"keeper", kKeeperWords[static_cast<std::size_t>(entry.keeper)]},
-      {"process", looked ? WriteJson(kRunWords[static_cast<std::size_t>(entry.process)])
-                         : WriteJson(nullptr)},
+      {"process",
+       looked ? WriteJson(kRunWords[static_cast<std::size_t>(entry.process)]) : WriteJson(nullptr)},
       {"problem", or_null(entry.known.problem)},
   };
 }

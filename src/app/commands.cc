@@ -12,6 +12,7 @@
 #include "app/speak_commands.h"
 #include "app/status_command.h"
 #include "app/wait_command.h"
+#include "app/watch_command.h"
 #include "judge/words.h"
 #include "store/agent_file.h"
 
@@ -177,7 +178,38 @@ constexpr OptionRow kWaitOptions[] = {
      .value = "DUR",
      .help = "how long to wait, as in 5m; none: for ever"},
 };
-constexpr std::string_view kWaitExamples[] = {"tend wait api", "tend wait api --for idle --timeout 5m"};
+constexpr std::string_view kWaitExamples[] = {"tend wait api",
+                                              "tend wait api --for idle --timeout 5m"};
+
+constexpr PositionalRow kWatchPositionals[] = {
+    {.name = "WHAT", .help = "the number of a process, or tmux:SESSION", .required = true},
+};
+constexpr OptionRow kWatchOptions[] = {
+    {.name = "name", .kind = ValueKind::text, .value = "NAME", .help = "what to call it"},
+    {.name = "role", .kind = ValueKind::text, .value = "ROLE", .help = "what it is there for"},
+    {.name = "policy",
+     .kind = ValueKind::policy,
+     .value = "NAME|FILE",
+     .help = "how patiently to judge it; none: plain"},
+    {.name = "limit",
+     .kind = ValueKind::limit,
+     .value = "NAME=DUR",
+     .help = "set a limit, as in beats=2m,5m",
+     .repeats = true},
+    {.name = "beat",
+     .kind = ValueKind::text,
+     .value = "DUR",
+     .help = "how often its heartbeat is renewed; none: 30s"},
+    {.name = "worktree",
+     .kind = ValueKind::file,
+     .value = "DIR",
+     .help = "where its work is: changed files are signs of life"},
+    {.name = "notify",
+     .kind = ValueKind::text,
+     .value = "CMD",
+     .help = "run this in a shell when a person is needed, the incident as JSON on its input"},
+};
+constexpr std::string_view kWatchExamples[] = {"tend watch 4711", "tend watch tmux:claude"};
 
 constexpr PositionalRow kKeepPositionals[] = {
     {.name = "FOLDER", .kind = ValueKind::file, .help = "the agent's folder", .required = true},
@@ -424,6 +456,20 @@ constexpr CommandRow kCommands[] = {
         .options = kAckOptions,
         .examples = kAckExamples,
         .body = ack_command,
+    },
+    {
+        .name = "watch",
+        .summary = "Keep an eye on a process that something else started",
+        .text =
+            "Puts a keeper on a running process, which it does not start, resume or end: it beats "
+            "as long as the process lives, judges it by what can be seen from outside, and tells "
+            "a person. Of a tmux session the process that it shows is meant, and that its window "
+            "was painted is a weak sign of life. Hooks inside it may speak with tend beat and "
+            "tend state if TEND_INFRA and TEND_LIFE=1 are set. Prints name and folder.",
+        .positionals = kWatchPositionals,
+        .options = kWatchOptions,
+        .examples = kWatchExamples,
+        .body = watch_command,
     },
     {
         .name = "stop",

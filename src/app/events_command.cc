@@ -23,7 +23,7 @@ namespace tend {
 namespace {
 
 constexpr std::size_t kClockWidth = 10;
-constexpr const char* kOldEvents = "events.1.jsonl";
+const std::string kOldEvents(kOldEventsFile);
 constexpr std::size_t kUsualCount = 50;
 constexpr int kMostRotations = 3;  // that may happen while the past is read
 
@@ -88,13 +88,13 @@ class EventLines {
         said.lead = event.verdict + " ";
         if (!event.phase.empty()) said.rest = fmt::format("({})", event.phase);
         for (std::size_t i = 0; i < event.because.size(); ++i) {
-          said.rest += (i == 0 ? " " : "; ") + event.because[i];
+          said.rest += (i == 0 ? ": " : "; ") + event.because[i];
         }
         break;
       }
       case Event::Kind::action:
         said.ink = event.needs_person ? Ink::yellow : Ink::bold;
-        said.lead = fmt::format("{} {} ", look_.arrow(), event.action);
+        said.lead = fmt::format("{} {}: ", look_.arrow(), event.action);
         said.rest = event.text;
         if (!event.result.empty()) said.rest += fmt::format(" ({})", event.result);
         break;
@@ -154,9 +154,8 @@ class Events {
       const auto old = home_.facts(kOldEvents);
       EventSource before(home_, kOldEvents, [this](Event e) { keep(std::move(e)); });
       if (auto read = before.read(); !read) return read;
-      now_.emplace(home_, std::string(kEventsFile), [this](Event e) {
-        past_ ? keep(std::move(e)) : tell(e);
-      });
+      now_.emplace(home_, std::string(kEventsFile),
+                   [this](Event e) { past_ ? keep(std::move(e)) : tell(e); });
       if (auto read = now_->read(); !read) return read;
       const auto after = home_.facts(kOldEvents);
       const auto file = [](const auto& f) { return f && *f ? (*f)->file : 0; };

@@ -1,4 +1,5 @@
-// `tend explain`: why an agent is judged as it is: every sign with its age and limit, and what follows.
+// `tend explain`: why an agent is judged as it is: every sign with its age and limit, and what
+// follows.
 #pragma once
 
 #include "app/command.h"

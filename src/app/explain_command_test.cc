@@ -36,13 +36,13 @@ TEST_F(ExplainCommand, tells_whose_turn_it_is_and_every_sign_with_age_and_limit)
 }
 
 TEST_F(ExplainCommand, tells_what_happens_if_nothing_new_is_seen) {
-  start_one_that_hangs();
   reading.agent.worktree = "/home/user";
+  start_one_that_hangs();
   reading.universe.run_for(101s);
   const Answer answer = reading.tend({"explain", "worker"});
-  EXPECT_TRUE(answer.has("in 10m      suspect: a warning is written, it is asked for a sign\n"))
+  EXPECT_TRUE(answer.has("in 10m 20s  suspect: a warning is written, it is asked for a sign\n"))
       << answer.out;
-  EXPECT_TRUE(answer.has("in 12m      stalled: work is saved")) << answer.out;
+  EXPECT_TRUE(answer.has("in 12m 20s  stalled: work is saved")) << answer.out;
   EXPECT_TRUE(answer.has("(attempt 1 of 3)")) << answer.out;
 }
 
@@ -60,8 +60,7 @@ TEST_F(ExplainCommand, tells_what_was_decided_lately_and_what_came_of_it) {
   reading.universe.run_for(900s);
   const Answer answer = reading.tend({"explain", "worker"});
   EXPECT_TRUE(answer.has("lately (UTC)")) << answer.out;
-  EXPECT_TRUE(answer.has("kill: silent 840 s in phase model (limit 720 s) (ended by SIGINT)") ||
-              answer.has("kill: silent 840 s in phase model"))
+  EXPECT_TRUE(answer.has("kill: silent 840 s in phase model (limit 720 s) (ended by SIGINT)"))
       << answer.out;
   EXPECT_TRUE(answer.has("(life 2 begun)")) << answer.out;
 }
@@ -120,8 +119,7 @@ TEST_F(ExplainCommand, goes_on_without_a_journal_and_says_so) {
 TEST_F(ExplainCommand, says_in_one_line_that_there_is_no_such_agent) {
   const Answer answer = reading.tend({"explain", "nobody"});
   EXPECT_EQ(answer.exit, kExitNo);
-  EXPECT_EQ(answer.err,
-            "tend explain: no agent 'nobody': there are none in /home/user/tend\n");
+  EXPECT_EQ(answer.err, "tend explain: no agent 'nobody': there are none in /home/user/tend\n");
 }
 
 }  // namespace

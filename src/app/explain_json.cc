@@ -40,12 +40,12 @@ WriteJson self_json(const Account& account) {
 WriteJson tools_json(const Account& account) {
   WriteJson list = WriteJson::array();
   for (const OpenTool& tool : account.tools) {
-    list.push_back({{"tool", tool.tool.shown()},
-                    {"sub_agent", tool.task.empty() ? WriteJson(nullptr)
-                                                    : WriteJson(tool.task.shown())},
-                    {"age_s", seconds_json(tool.age)},
-                    {"limit_s", seconds_json(tool.limit)},
-                    {"background", tool.background}});
+    list.push_back(
+        {{"tool", tool.tool.shown()},
+         {"sub_agent", tool.task.empty() ? WriteJson(nullptr) : WriteJson(tool.task.shown())},
+         {"age_s", seconds_json(tool.age)},
+         {"limit_s", seconds_json(tool.limit)},
+         {"background", tool.background}});
   }
   return list;
 }
@@ -152,7 +152,8 @@ WriteJson lately_json(const Explained& e) {
 std::string explain_json(const Explained& e) {
   WriteJson json = agent_json(e.entry);
   const std::string folder = e.entry.known.folder->path();
-  json["turn"] = turn_words(e.entry.phase);
+  const std::string_view turn = turn_words(e.entry);
+  json["turn"] = turn.empty() ? WriteJson(nullptr) : WriteJson(turn);
   json["policy"] = e.standing ? WriteJson(e.standing->policy) : WriteJson(nullptr);
   WriteJson signs = nullptr;
   WriteJson planes = nullptr;

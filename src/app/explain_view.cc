@@ -17,10 +17,15 @@ namespace {
 constexpr std::size_t kTermColumn = 2;
 constexpr std::size_t kTextColumn = 14;
 
+/// Ages grow while they are read: whole seconds are enough.
+std::string shown(Duration age) {
+  return time_label(std::chrono::floor<std::chrono::seconds>(age));
+}
+
 /// "12 s ago, limit 720 s", or "none in this life".
 std::string sign_words(const SignAge& sign, std::string_view no_limit) {
   if (!sign.seen) return "none in this life";
-  std::string words = fmt::format("{} ago", time_label(sign.age));
+  std::string words = fmt::format("{} ago", shown(sign.age));
   words += sign.limit >= kNoLimit / 2 ? fmt::format(", {}", no_limit)
                                       : fmt::format(", limit {}", time_label(sign.limit));
   return words;
@@ -30,6 +35,34 @@ std::string agreeing(bool agrees) { return agrees ? "; agrees that it is stalled
 
 std::string counted(std::size_t n, std::string_view noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
+
+std::string_view turn_in(Phase phase) {
+  switch (phase) {
+    case Phase::start:
+      return "its own: it has just begun";
+    case Phase::model:
+      return "the model's: an answer is awaited";
+    case Phase::tool:
+      return "a tool's: a call is open";
+    case Phase::compact:
+      return "its own: it compacts its context";
+    case Phase::retry:
+      return "the provider's: it holds the agent up";
+    case Phase::person:
+      return "yours: it waits for a person";
+    case Phase::children:
+      return "a child's: it waits for one";
+    case Phase::background:
+      return "its background tasks'";
+    case Phase::idle:
+      return "nobody's: it has nothing to do";
+    case Phase::exiting:
+      return "its own: it has to end";
+    case Phase::beats:
+      return "its own: it is known by its beats";
+  }
+  return "";
 }
 
 class Page {
@@ -54,6 +87,13 @@ class Page {
   std::string text_;
 };
 
+/// Whoever reads this needs no advice to read it.
+std::string what_to_do(const Entry& entry) {
+  if (!entry.to_do.starts_with("tend explain")) return on_one_line(entry.to_do);
+  return on_one_line(
+      fmt::format("tend logs {0} shows what it printed, tend stop {0} ends it", entry.handle));
+}
+
 void put_heading(const Explained& e, const Look& look, Page& page) {
   const Entry& entry = e.entry;
   const std::string name = on_one_line(entry.handle);
@@ -66,14 +106,14 @@ void put_heading(const Explained& e, const Look& look, Page& page) {
   }
   page.heading(plain, look.in(Ink::bold, name) + ": " + look.in(ink, entry.state), rest);
   const bool judged = entry.keeper == KeeperIs::alive && !entry.over();
-  if (judged && entry.known.heartbeat.life > 0) page.line("turn", turn_words(entry.phase));
+  page.line("turn", turn_words(entry));
   if (entry.because.empty()) page.line("because", on_one_line(entry.why));
   for (std::size_t i = 0; i < entry.because.size(); ++i) {
     page.line(i == 0 ? "because" : "", on_one_line(entry.because[i]));
   }
   if (!judged && !entry.because.empty()) page.line("ended", on_one_line(entry.why));
   page.line("note", on_one_line(entry.known.heartbeat.note));
-  page.line("to do", on_one_line(entry.to_do));
+  if (entry.group == Group::needs_you) page.line("to do", what_to_do(entry));
 }
 
 void put_process(const Explained& e, Page& page) {
@@ -81,7 +121,9 @@ void put_process(const Explained& e, Page& page) {
   const Account& account = e.standing->account;
   std::string words = "not looked at yet";
   if (account.process) words = word(*account.process);
-  if (says.process.pid != 0 && !e.entry.over()) words += fmt::format(", pid {}", says.process.pid);
+  const bool there =
+      account.process == ProcessState::running || account.process == ProcessState::stopped;
+  if (there && says.process.pid != 0) words += fmt::format(", pid {}", says.process.pid);
   if (says.life > 0) words += fmt::format(", life {}", says.life);
   page.line("process", words + agreeing(account.planes.process));
 }
@@ -89,16 +131,16 @@ void put_process(const Explained& e, Page& page) {
 void put_self(const Account& account, Page& page) {
   std::string words = "it said nothing of itself";
   if (account.self) {
-    words = fmt::format("it said {} {} ago",
-                        kSelfStateWords[static_cast<std::size_t>(*account.self)],
-                        time_label(account.self_age));
+    words =
+        fmt::format("it said {} {} ago", kSelfStateWords[static_cast<std::size_t>(*account.self)],
+                    shown(account.self_age));
   }
   if (account.quiet_for) {
-    words += fmt::format(", silent for {} more by its own word", time_label(*account.quiet_for));
+    words += fmt::format(", silent for {} more by its own word", shown(*account.quiet_for));
   }
   if (account.pings_open > 0) {
     words += fmt::format("; {} unanswered for {}", counted(account.pings_open, "question"),
-                         time_label(account.ping_age));
+                         shown(account.ping_age));
   }
   page.line("self", words + agreeing(account.planes.self));
 }
@@ -107,8 +149,8 @@ void put_tools(const Account& account, Page& page) {
   if (account.tools.empty()) page.line("tools", "none open");
   for (std::size_t i = 0; i < account.tools.size(); ++i) {
     const OpenTool& tool = account.tools[i];
-    std::string words = fmt::format("{} open for {}", on_one_line(tool.tool.shown()),
-                                    time_label(tool.age));
+    std::string words =
+        fmt::format("{} open for {}", on_one_line(tool.tool.shown()), shown(tool.age));
     if (tool.limit < kNoLimit / 2) words += " of " + time_label(tool.limit);
     if (tool.background) words += ", in the background";
     if (!tool.task.empty()) words += ", of sub-agent " + on_one_line(tool.task.shown());
@@ -119,27 +161,27 @@ void put_tools(const Account& account, Page& page) {
 void put_waits(const Account& account, Page& page) {
   std::string questions = "none open";
   if (!account.questions.empty()) {
-    questions = fmt::format("{} for a person, for {}",
-                            counted(account.questions.size(), "question"),
-                            time_label(account.person_age));
+    questions =
+        fmt::format("{} for a person, for {}", counted(account.questions.size(), "question"),
+                    shown(account.person_age));
   } else if (account.credentials_refused) {
-    questions = fmt::format("its credentials are refused, for {}", time_label(account.person_age));
+    questions = fmt::format("its credentials are refused, for {}", shown(account.person_age));
   }
   page.line("questions", questions);
   if (account.hold && !account.credentials_refused) {
-    std::string words = fmt::format("holds it up ({}) for {}", word(account.hold->cause),
-                                    time_label(account.hold->age));
-    if (account.hold->to_go) words += fmt::format(", {} to go", time_label(*account.hold->to_go));
+    std::string words =
+        fmt::format("holds it up ({}) for {}", word(account.hold->cause), shown(account.hold->age));
+    if (account.hold->to_go) words += fmt::format(", {} to go", shown(*account.hold->to_go));
     if (account.hold->over) words += ", and that is over";
     page.line("provider", words);
   }
   if (account.children.empty()) page.line("children", "none");
   for (std::size_t i = 0; i < account.children.size(); ++i) {
     const KnownChild& child = account.children[i];
-    page.line(i == 0 ? "children" : "",
-              fmt::format("{} {}, told {} ago{}", on_one_line(child.name.shown()),
-                          word(child.verdict), time_label(child.told),
-                          child.for_parent ? ", waits for this one" : ""));
+    page.line(
+        i == 0 ? "children" : "",
+        fmt::format("{} {}, told {} ago{}", on_one_line(child.name.shown()), word(child.verdict),
+                    shown(child.told), child.for_parent ? ", waits for this one" : ""));
   }
   if (account.background > 0) page.line("background", counted(account.background, "task"));
   if (account.inbox > 0) page.line("inbox", counted(account.inbox, "message") + " unread");
@@ -173,12 +215,12 @@ void put_signs(const Explained& e, Page& page) {
   page.section("signs");
   page.line("real", "last " + sign_words(account.real, "no limit in this phase") +
                         (account.excused ? "; its silence is excused" : ""));
-  page.line("stream", sign_words(account.stream, "no limit in this phase") +
-                          agreeing(account.planes.stream));
+  page.line("stream",
+            sign_words(account.stream, "no limit in this phase") + agreeing(account.planes.stream));
   page.line("beats", sign_words(account.beats, "no limit") +
                          (account.beats_fail ? "; they cannot be written" : "") +
                          agreeing(account.planes.beats));
-  if (account.weak) page.line("weak", fmt::format("last {} ago", time_label(*account.weak)));
+  if (account.weak) page.line("weak", fmt::format("last {} ago", shown(*account.weak)));
   put_process(e, page);
   put_self(account, page);
   put_tools(account, page);
@@ -188,9 +230,9 @@ void put_signs(const Explained& e, Page& page) {
 
 void put_budget(const Account& account, Page& page) {
   page.section("restarts");
-  page.line("budget", fmt::format("{} of {} used since the last refill, {} of {} over all lives",
-                                  account.spent, account.allowed, account.spent_ever,
-                                  account.allowed_ever));
+  page.line("budget",
+            fmt::format("{} of {} used since the last refill, {} of {} over all lives",
+                        account.spent, account.allowed, account.spent_ever, account.allowed_ever));
 }
 
 void put_next(const Explained& e, Page& page) {
@@ -205,7 +247,7 @@ void put_next(const Explained& e, Page& page) {
     if (words.empty()) continue;
     said = true;
     const Foreseen& first = together.front();
-    std::string when = first.in <= Duration{} ? "now" : "in " + short_age(first.in);
+    std::string when = first.in <= Duration{} ? "now" : "in " + shown(first.in);
     if (first.follows_kill) when = "then";
     const bool begins = std::ranges::any_of(together, [](const Foreseen& one) {
       return one.decision.action == Action::resume || one.decision.action == Action::restart;
@@ -259,32 +301,22 @@ void put_files(const Explained& e, Page& page) {
 
 }  // namespace
 
-std::string_view turn_words(Phase phase) {
-  switch (phase) {
-    case Phase::start:
-      return "its own: it has just begun";
-    case Phase::model:
-      return "the model's: an answer is awaited";
-    case Phase::tool:
-      return "a tool's: a call is open";
-    case Phase::compact:
-      return "its own: it compacts its context";
-    case Phase::retry:
-      return "the provider's: it holds the agent up";
-    case Phase::person:
-      return "yours: it waits for a person";
-    case Phase::children:
-      return "a child's: it waits for one";
-    case Phase::background:
-      return "its background tasks'";
-    case Phase::idle:
-      return "nobody's: it has nothing to do";
-    case Phase::exiting:
-      return "its own: it has to end";
-    case Phase::beats:
-      return "its own: it is known by its beats";
+std::string_view turn_words(const Entry& entry) {
+  const bool judged = entry.keeper == KeeperIs::alive && !entry.over();
+  if (!judged || entry.known.heartbeat.life == 0) return "";
+  switch (entry.verdict) {
+    case Verdict::dead:
+      return "its keeper's: it is to be brought back";
+    case Verdict::looping:
+      return "yours: it is held, and tried once more when its time has come";
+    case Verdict::orphaned:
+      return "its parent's: nobody took its place yet";
+    case Verdict::finished:
+    case Verdict::unknown:
+      return "";
+    default:
+      return turn_in(entry.phase);
   }
-  return "";
 }
 
 std::string explain_text(const Explained& e, const Look& look) {
@@ -293,8 +325,9 @@ std::string explain_text(const Explained& e, const Look& look) {
   if (!e.problem.empty()) page.line("journal", on_one_line(e.problem));
   const bool judged = e.standing && !e.entry.over();
   if (judged && e.entry.keeper != KeeperIs::alive) {
-    page.line("void", fmt::format("the last word of its keeper is {} old; what follows was true then",
-                                  short_age(e.standing->since_last_line)));
+    page.line("void",
+              fmt::format("the last word of its keeper is {} old; what follows was true then",
+                          short_age(e.standing->since_last_line)));
   }
   if (judged) put_signs(e, page);
   if (e.standing) put_budget(e.standing->account, page);

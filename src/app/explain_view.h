@@ -24,7 +24,7 @@ struct Explained {
 std::string explain_text(const Explained& explained, const Look& look);
 std::string explain_json(const Explained& explained);
 
-/// Whose turn it is in that phase: "the model's turn".
-std::string_view turn_words(Phase phase);
+/// Whose turn it is: "the model's: an answer is awaited"; "" if nobody can tell.
+std::string_view turn_words(const Entry& entry);
 
 }  // namespace tend

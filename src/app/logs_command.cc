@@ -11,10 +11,10 @@
 #include "app/follow.h"
 #include "app/home_option.h"
 #include "app/number_option.h"
-#include "store/life_record.h"
 #include "sense/tail.h"
 #include "store/agent_file.h"
 #include "store/home.h"
+#include "store/life_record.h"
 
 namespace tend {
 namespace {

@@ -23,7 +23,7 @@ TEST(LogsCommand, shows_as_many_lines_as_are_wanted_byte_for_byte) {
   Reading reading;
   reading.start_worker();
   reading.universe.run_for(1s);
-  const std::string text("a\0b\nc\xff\nlast without an end", 27);
+  const std::string text("a\0b\nc\xff\nlast without an end", 26);
   reading.universe.disk.write(Kept::path("stream.jsonl"), text);
   EXPECT_EQ(reading.tend({"logs", "-n", "1", "worker"}).out, "last without an end");
   EXPECT_EQ(reading.tend({"logs", "-n", "2", "worker"}).out, "c\xff\nlast without an end");
@@ -83,9 +83,8 @@ TEST(LogsCommand, stops_following_when_keeper_and_process_are_gone) {
   reading.start_worker();
   reading.universe.run_for(3s);
   reading.universe.kill(reading.keeper);
-  reading.universe.after(3s, [&] {
-    reading.universe.signal(reading.workers().front(), Kill::kill);
-  });
+  reading.universe.after(3s,
+                         [&] { reading.universe.signal(reading.workers().front(), Kill::kill); });
   EXPECT_EQ(reading.tend({"logs", "-f", "worker"}).exit, kExitYes);
 }
 

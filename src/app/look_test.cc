@@ -63,5 +63,15 @@ TEST(Look, counts_characters_and_not_bytes) {
   EXPECT_EQ(left_aligned("long", 3), "long");
 }
 
+TEST(Look, cuts_by_columns_and_says_so) {
+  SimWorld sim;
+  EXPECT_EQ(Look(sim.out, sim.environment).cut("abcdef", 5), "ab...");
+  sim.environment.variables["LANG"] = "C.UTF-8";
+  const Look look(sim.out, sim.environment);
+  EXPECT_EQ(look.cut("abcde", 5), "abcde");
+  EXPECT_EQ(look.cut("abcdef", 5), "abcd…");
+  EXPECT_EQ(look.cut("äöüß", 3), "äö…");
+}
+
 }  // namespace
 }  // namespace tend

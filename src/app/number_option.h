@@ -23,8 +23,8 @@ inline Result<std::size_t> count_option(const Arguments& arguments, std::string_
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
   if (error != std::errc{} || end != text->data() + text->size() || number > kMost) {
-    return fail(fmt::format("--{} wants a whole number up to {}, not {}", name, kMost,
-                            in_quotes(*text)));
+    return fail(
+        fmt::format("--{} wants a whole number up to {}, not {}", name, kMost, in_quotes(*text)));
   }
   return number;
 }

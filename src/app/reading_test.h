@@ -2,6 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,8 +41,7 @@ class Reading : public Kept {
     sim.out.width = width;
     if (interrupt_after) {
       const std::int64_t pid = sim.machines.pid();
-      universe.after(*interrupt_after,
-                     [this, pid] { universe.order(pid, Order::interrupt); });
+      universe.after(*interrupt_after, [this, pid] { universe.order(pid, Order::interrupt); });
     }
     World world = sim.world();
     const int exit = dispatch(commands(), words, world);
@@ -49,9 +51,8 @@ class Reading : public Kept {
   /// An agent that prints a line a second.
   void start_worker() {
     universe.behaviours["worker"] = [](SimSelf& self) {
-      self.every(std::chrono::seconds{1}, [n = 0](SimSelf& me) mutable {
-        me.print("line " + std::to_string(++n) + "\n");
-      });
+      self.every(std::chrono::seconds{1},
+                 [n = 0](SimSelf& me) mutable { me.print("line " + std::to_string(++n) + "\n"); });
     };
     start_keeper();
   }

@@ -81,11 +81,12 @@ int status_command(const Arguments& arguments, World& world) {
   if (!entries) return complain(world, "status", entries.error().text, kExitUsage);
 
   for (const std::string& folder : *folders) {
-    if (std::ranges::any_of(*entries, [&](const Entry& e) { return is_below(e, {folder}); })) continue;
-    return complain(world, "status",
-                    fmt::format("{} is of another home; set TEND_HOME to that one",
-                                on_one_line(folder)),
-                    kExitNo);
+    if (std::ranges::any_of(*entries, [&](const Entry& e) { return is_below(e, {folder}); }))
+      continue;
+    return complain(
+        world, "status",
+        fmt::format("{} is of another home; set TEND_HOME to that one", on_one_line(folder)),
+        kExitNo);
   }
 
   const WallTime now = home->machine.clock.wall();
@@ -109,8 +110,8 @@ int status_command(const Arguments& arguments, World& world) {
   } else {
     const std::size_t columns =
         world.out.is_terminal() ? static_cast<std::size_t>(std::max(world.out.columns(), 0)) : 0;
-    world.out.write(status_table(shown, *entries, counts, Look(world.out, world.environment),
-                                 columns, now));
+    world.out.write(
+        status_table(shown, *entries, counts, Look(world.out, world.environment), columns, now));
   }
   const bool well = counts.needs_you == 0 || arguments.has("exit-zero");
   return well ? kExitYes : kExitNeedsYou;

@@ -28,7 +28,7 @@ TEST(StatusCommand, counts_and_shows_those_that_work) {
             "\n"
             "    NAME       STATE           SINCE  BEAT  RESTARTS  LIFE  WHY\n"
             "working\n"
-            "  * worker-s1  working, model     1m    9s       0/3     1  "
+            "  * worker-s1  working, model     1m   10s       0/3     1  "
             "last real sign 0 s ago (limit 720 s)\n");
 }
 
@@ -56,7 +56,7 @@ TEST(StatusCommand, never_goes_past_the_edge_of_a_terminal) {
   reading.start_worker();
   reading.universe.run_for(70s);
   const Answer answer = reading.tend({"status"});
-  EXPECT_TRUE(answer.has("last real sign 0 s a…\n")) << answer.out;
+  EXPECT_TRUE(answer.has("last real sign 0 s ago (limit…\n")) << answer.out;
   std::istringstream lines(answer.out);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(width_of(line), 90U) << line;
 }

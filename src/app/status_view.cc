@@ -14,8 +14,8 @@ namespace tend {
 namespace {
 
 constexpr std::size_t kColumns = 7;
-constexpr std::array<std::string_view, kColumns> kTitles{"NAME", "STATE", "SINCE", "BEAT",
-                                                         "RESTARTS", "LIFE", "WHY"};
+constexpr std::array<std::string_view, kColumns> kTitles{"NAME",     "STATE", "SINCE", "BEAT",
+                                                         "RESTARTS", "LIFE",  "WHY"};
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kLongestName = 40;
 constexpr std::size_t kShortestWhy = 16;
@@ -128,13 +128,12 @@ class Table {
 };
 
 std::string count_line(const Counts& counts, const Look& look) {
-  const std::string trouble = fmt::format(
-      "{} {} you", counts.needs_you, counts.needs_you == 1 ? "needs" : "need");
-  std::string line = fmt::format(
-      "{} {}: {}, {} working, {} waiting, {} done", counts.shown(),
-      counts.shown() == 1 ? "agent" : "agents",
-      counts.needs_you > 0 ? look.in(Ink::red, trouble) : trouble, counts.working, counts.waiting,
-      counts.done);
+  const std::string trouble =
+      fmt::format("{} {} you", counts.needs_you, counts.needs_you == 1 ? "needs" : "need");
+  std::string line = fmt::format("{} {}: {}, {} working, {} waiting, {} done", counts.shown(),
+                                 counts.shown() == 1 ? "agent" : "agents",
+                                 counts.needs_you > 0 ? look.in(Ink::red, trouble) : trouble,
+                                 counts.working, counts.waiting, counts.done);
   if (counts.hidden > 0) {
     line += look.in(Ink::faint, fmt::format(" ({} over for more than a day: --all shows {})",
                                             counts.hidden, counts.hidden == 1 ? "it" : "them"));

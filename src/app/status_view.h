@@ -23,7 +23,6 @@ struct Counts {
 
 /// `shown` points into `all`. Rows are cut after `columns`; 0: never.
 std::string status_table(std::span<const Entry* const> shown, std::span<const Entry> all,
-                         const Counts& counts, const Look& look, std::size_t columns,
-                         WallTime now);
+                         const Counts& counts, const Look& look, std::size_t columns, WallTime now);
 
 }  // namespace tend

@@ -120,10 +120,9 @@ int wait_command(const Arguments& arguments, World& world) {
                     kExitNo);
   }
   const std::string cure = entry.over() ? "" : "; put one on: " + entry.to_do;
-  return complain(world, "wait",
-                  fmt::format("{} will not be {}: {}{}", entry.handle, state,
-                              words_of(entry), cure),
-                  kExitNo);
+  return complain(
+      world, "wait",
+      fmt::format("{} will not be {}: {}{}", entry.handle, state, words_of(entry), cure), kExitNo);
 }
 
 }  // namespace tend

@@ -43,8 +43,8 @@ void tell_planes(const JudgeState& state, const Finding& finding, Account& accou
   const Silence& silence = finding.silence;
   account.stream = age_of(life.stream_seen, life.last_stream, clocks.silence(),
                           silence.limited ? silence.limit : kNoLimit);
-  account.beats = age_of(life.beat_seen, life.last_beat, clocks.silence(),
-                         state.policy.limits.beats.suspect);
+  account.beats =
+      age_of(life.beat_seen, life.last_beat, clocks.silence(), state.policy.limits.beats.suspect);
   account.beats_fail = life.beat_failed;
   account.process = life.probe;
   account.exit = life.exit;
@@ -62,8 +62,7 @@ void tell_planes(const JudgeState& state, const Finding& finding, Account& accou
   const bool in_doubt = state.verdict == Verdict::suspect || state.verdict == Verdict::stalled;
   if (!in_doubt || !silence.limited || clocks.silence() < silence.deadline) return;
   Horizon unused(clocks);
-  account.planes =
-      look_at_planes(state.evidence, state.policy, silence, state.exiting, unused);
+  account.planes = look_at_planes(state.evidence, state.policy, silence, state.exiting, unused);
 }
 
 void tell_waiting(const JudgeState& state, Account& account) {
@@ -95,8 +94,8 @@ void tell_waiting(const JudgeState& state, Account& account) {
                                 .told = clocks.awake() - child.told,
                                 .for_parent = child.for_parent});
   }
-  account.background = std::max(life.background_left,
-                                static_cast<std::uint32_t>(life.background_tools_open()));
+  account.background =
+      std::max(life.background_left, static_cast<std::uint32_t>(life.background_tools_open()));
   account.inbox = state.evidence.inbox;
   account.tasks = static_cast<std::uint32_t>(state.evidence.tasks.size());
   account.parent = life.parent;
@@ -214,7 +213,8 @@ std::string describe(std::span<const Foreseen> together) {
       continue;
     }
     const std::string_view words = words_for(one.decision.action);
-    if (words.empty()) continue;
+    const bool nothing_to_save = one.decision.action == Action::preserve && !one.but.empty();
+    if (words.empty() || nothing_to_save) continue;
     actions += (actions.empty() ? "" : ", ") + std::string(words);
     if (!one.but.empty()) actions += " (not done: " + std::string(one.but) + ")";
   }
@@ -237,7 +237,11 @@ Account account(const Judge& judge, Instant now) {
                     state.watch,    finding,      state.clocks,  horizon};
   Decision words;
   explain(scene, state.ladder, state.verdict, words);
-  account.because.assign(words.because().begin(), words.because().end());
+  for (Reason reason : words.because()) {
+    // An age that grows while it is read need not be exact.
+    reason.age = std::chrono::floor<std::chrono::seconds>(reason.age);
+    account.because.push_back(reason);
+  }
   if (finding.unfit != Unfit::fit) account.unfit = word(finding.unfit);
   tell_silence(state, finding.silence, account);
   tell_planes(state, finding, account);

@@ -60,7 +60,7 @@ struct Foreseen {
 struct Account {
   Verdict verdict = Verdict::unknown;
   Phase phase = Phase::start;
-  std::vector<Reason> because;  // with the ages of now
+  std::vector<Reason> because;  // with the ages of now, in whole seconds
 
   // The silence of this phase.
   SignAge real;                        // the last real sign, and the limit of this phase

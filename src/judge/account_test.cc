@@ -175,5 +175,26 @@ TEST(Account, tells_both_budgets) {
   EXPECT_EQ(result.allowed_ever, 9U);
 }
 
+TEST(Account, puts_what_follows_into_words) {
+  Story story;
+  story.at(1s, {spawn(), running()}).at(10s, {turn_start()});
+  Account result = account(story.judge(), Instant{100s});
+  std::vector<std::string> words;
+  for (std::span<const Foreseen> left = result.next; !left.empty();) {
+    const auto together = first_moment(left);
+    words.push_back(describe(together));
+    left = left.subspan(together.size());
+  }
+  EXPECT_EQ(words, (std::vector<std::string>{
+                       "suspect: a warning is written, it is asked for a sign",
+                       "stalled: work is saved, it is ended",
+                       "dead: work is saved, it is resumed",
+                   }));
+  EXPECT_EQ(describe(first_moment({})), "");
+  for (Foreseen& one : result.next) one.but = "it is only watched";
+  EXPECT_EQ(describe(std::span(result.next).subspan(3, 4)),
+            "stalled: it is ended (not done: it is only watched)");
+}
+
 }  // namespace
 }  // namespace tend

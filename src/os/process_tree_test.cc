@@ -23,6 +23,7 @@ Seen seen(std::int64_t pid, std::int64_t parent, std::optional<std::string> mark
 
 std::vector<std::int64_t> pids(const std::vector<ProcessId>& ids) {
   std::vector<std::int64_t> all;
+  all.reserve(ids.size());
   for (const ProcessId& one : ids) all.push_back(one.pid);
   std::ranges::sort(all);
   return all;

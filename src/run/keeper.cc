@@ -83,6 +83,15 @@ Keeper::~Keeper() = default;
 
 // --- Looking ------------------------------------------------------------------------------------
 
+/// Something happened that cannot wait: an end, an act that is done.
+void Keeper::look_now() {
+  if (looking_) {
+    look_is_due_ = true;
+  } else {
+    look();
+  }
+}
+
 /// A change was hinted at. Looks come one at a time, with a pause between them.
 void Keeper::look_soon() {
   if (looking_ || machine_.clock.now() - last_look_ < kBetweenLooks) {
@@ -107,7 +116,9 @@ void Keeper::look() {
   const Condition condition = look_at_process();
   const std::uint64_t read_before = senses_->offsets().stream;
   senses_->look(batch_, now, recorder_->life(), recorder_->shift());
-  if (is_over(condition.state)) senses_->flush(batch_, now);
+  if (is_over(condition.state)) {
+    senses_->flush(batch_, now, condition.exit == ExitStatus{ExitStatus::How::code, 0});
+  }
   poll_every_ = senses_->offsets().stream != read_before ? kShortestPoll
                                                          : std::min(poll_every_ * 2, kLongestPoll);
   note_process(condition);
@@ -119,6 +130,7 @@ void Keeper::look() {
   say_remarks();
   settle();
   looking_ = false;
+  if (!batch_.signals.empty()) look_is_due_ = true;  // of a life that settle() began
   if (stage_ != Stage::over) schedule();
 }
 
@@ -190,8 +202,9 @@ void Keeper::judge_now(Instant now, bool late) {
       take(ruling);
     }
     late = false;
-    now = std::max(now, machine_.clock.now());
-  } while (advance_chain());
+    if (!advance_chain()) return;
+    now = machine_.clock.now();
+  } while (true);
 }
 
 void Keeper::on_verdict(const Decision& decision) {

@@ -64,6 +64,7 @@ class Keeper {
 
   // keeper.cc: looking and judging.
   void look();
+  void look_now();
   void look_soon();
   void look_at_intent();
   Condition look_at_process();

@@ -128,7 +128,7 @@ bool Keeper::do_preserve(const Ruling& ruling) {
         acting_ = false;
         finish_act(ruling, saved ? saved->what : "not saved: " + saved.error().text);
         if (!saved) event("note", "work could not be saved: " + saved.error().text, "", true);
-        look_soon();
+        look_now();
       });
   return false;
 }
@@ -155,7 +155,7 @@ bool Keeper::do_kill(const Ruling& ruling) {
     ending_.reset();
     acting_ = false;
     finish_act(ruling, ended.how);
-    look_soon();
+    look_now();
   });
   return false;
 }
@@ -185,7 +185,7 @@ bool Keeper::do_begin_again(const Ruling& ruling) {
       ending_.reset();
       acting_ = false;
       chain_.push_front(ruling);
-      look_soon();
+      look_now();
     });
     return false;
   }
@@ -204,7 +204,7 @@ bool Keeper::do_begin_again(const Ruling& ruling) {
   backoff_ = machine_.loop.at(machine_.clock.now() + wait, [this, go] {
     const Subscribed fired = std::move(backoff_);
     go();
-    look_soon();
+    look_now();
   });
   return false;
 }
@@ -243,7 +243,7 @@ void Keeper::order_stop(bool at_once, const std::string& by) {
       acting_ = false;
       recorder_->remark("stopped: " + ended.how);
       if (!ended.all_gone) event("note", "not all could be stopped: " + ended.how, "", true);
-      look_soon();
+      look_now();
     });
   };
   if (again || settings_.agent.worktree.empty()) {

@@ -91,7 +91,7 @@ Result<void> Keeper::recover() {
     if (stopping_) return;
     batch_.signals.push_back({.is = Kind::intent, .want = Want::stop});
     order_stop(false, "SIGTERM to its keeper");
-    look_soon();
+    look_now();
   }));
   orders_.push_back(machine_.loop.on(Order::hang_up, [this] {
     wants_reload_ = true;
@@ -216,7 +216,7 @@ void Keeper::begin_life() {
             "", true);
       leave(WorkOutcome::failed, ended.how);
     }
-    look_soon();
+    look_now();
   });
 }
 
@@ -226,6 +226,7 @@ void Keeper::start_process() {
   exit_ = {};
   if (only_watches()) {
     CHECK(agent.watched.has_value());
+    (void)senses_->begin_life();
     record_.life = 1;
     record_.process = *agent.watched;
     record_.released = true;
@@ -301,7 +302,7 @@ void Keeper::hold_process(std::unique_ptr<Process> process) {
   process_ = std::move(process);
   stage_ = Stage::living;
   last_state_ = RunState::unknown;
-  exit_watch_ = process_->on_exit([this] { look_soon(); });
+  exit_watch_ = process_->on_exit([this] { look_now(); });
   Heartbeat& says = pulse_->change();
   says.status = intent_ && intent_->want == Want::pause ? Status::paused : Status::running;
   says.process = record_.process;
@@ -330,7 +331,7 @@ void Keeper::listen() {
         folder_->path() + "/" + kReadyFifo, [this](std::string_view bytes) {
           if (bytes.find('\n') == std::string_view::npos || !process_) return;
           batch_.signals.push_back({.is = Kind::state, .state = SelfState::working});
-          look_soon();
+          look_now();
         });
     if (fifo)
       ready_fifo_ = *std::move(fifo);
@@ -350,7 +351,7 @@ void Keeper::hear(const Datagram& datagram) {
   if (message.main_pid && *message.main_pid != record_.process.pid) become_main(*message.main_pid);
   if (message.status) pulse_->change().note = *message.status;
   append_signals(message, machine_.clock.now() + recorder_->shift(), batch_);
-  look_soon();
+  look_now();
 }
 
 /// MAINPID=: from now on another process of the same agent is the one that counts.

@@ -64,6 +64,17 @@ TEST(Keeper, ends_with_the_agent_and_writes_how_it_ended) {
   EXPECT_FALSE(kept.universe.disk.is_locked(kept.path(".lock")));
 }
 
+TEST(Keeper, takes_exit_0_of_a_program_that_printed_something_for_a_good_end) {
+  Kept kept;
+  kept.universe.behaviours["worker"] = [](SimSelf& self) {
+    self.print_after(1s, "a line without an end");
+    self.exit_after(5s, 0);
+  };
+  kept.start_keeper();
+  kept.universe.run_for(10s);
+  EXPECT_EQ(kept.heartbeat().outcome, WorkOutcome::done);
+}
+
 TEST(Keeper, calls_a_failed_program_failed_and_does_not_bring_it_back_unless_told_to) {
   Kept kept;
   kept.universe.behaviours["worker"] = [](SimSelf& self) { self.exit_after(5s, 3); };

@@ -1,5 +1,4 @@
-// Each source in turn. Many lines of one moment that say the same are one signal: the judge would
-// not tell them apart, and the journal need not hold them all.
+// Each source in turn, each to its end.
 #include "run/senses.h"
 
 #include <utility>
@@ -19,22 +18,6 @@ std::unique_ptr<Adapter> make_adapter(AdapterKind kind) {
   return kind == AdapterKind::none ? nullptr : make_line_adapter();
 }
 
-bool is_bare(const Signal& signal) {
-  return (signal.is == Kind::progress || signal.is == Kind::noise) && signal.task.empty() &&
-         signal.life == 0;
-}
-
-/// Takes the newest signal back if the one before it says the same.
-void merge_last(SignalBatch& batch) {
-  const std::size_t size = batch.signals.size();
-  if (size < 2) return;
-  const Signal& last = batch.signals[size - 1];
-  const Signal& before = batch.signals[size - 2];
-  if (is_bare(last) && is_bare(before) && (last.is == before.is || last.is == Kind::noise)) {
-    batch.signals.pop_back();
-  }
-}
-
 }  // namespace
 
 Senses::Senses(Machine& machine, Folder& folder, AdapterKind adapter, const Offsets& offsets)
@@ -46,13 +29,11 @@ Senses::Senses(Machine& machine, Folder& folder, AdapterKind adapter, const Offs
           [this](std::string_view line) {
             if (adapter_ == nullptr) return;
             adapter_->take(line, now_, *batch_);
-            merge_last(*batch_);
           },
           [this](std::uint64_t size) {
             remarks_.push_back(
                 fmt::format("a line of {} bytes in the stream was passed over", size));
             batch_->signals.push_back({.is = Kind::noise});
-            merge_last(*batch_);
           }),
       signals_(folder, kSignalsFile, offsets.said),
       signal_lines_(
@@ -141,10 +122,11 @@ void Senses::look_at_beats(SignalBatch& batch) {
   batch.signals.push_back({.is = Kind::beat, .by = BeatBy::agent});
 }
 
-void Senses::flush(SignalBatch& batch, Instant now) {
+void Senses::flush(SignalBatch& batch, Instant now, bool ended_well) {
   batch_ = &batch;
   now_ = now;
   lines_.flush();
+  if (ended_well && adapter_) adapter_->end_well(batch);
 }
 
 Offsets Senses::offsets() const {

@@ -32,7 +32,7 @@ class Senses {
   /// Reads everything to its end. `shift` moves the machine's clock to the journal's.
   void look(SignalBatch& batch, Instant now, std::uint32_t life, Duration shift);
   /// The process is over: a last line without a newline is a line.
-  void flush(SignalBatch& batch, Instant now);
+  void flush(SignalBatch& batch, Instant now, bool ended_well);
 
   /// Behind the last whole lines that were read.
   [[nodiscard]] Offsets offsets() const;

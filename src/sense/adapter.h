@@ -30,6 +30,9 @@ class Adapter {
   virtual void take(std::string_view line, Instant now, SignalBatch& batch) = 0;
   /// A new life begins: what the old one left open is void.
   virtual void begin_life() = 0;
+  /// The program ended by itself and with success. A language that says when a turn is over says
+  /// nothing here; for one that does not, this is how it says so.
+  virtual void end_well(SignalBatch& batch) = 0;
 };
 
 /// Any program: a line that was not there lately is progress, one that repeats is noise, and so is

@@ -91,6 +91,8 @@ class LineAdapter final : public Adapter {
 
   void begin_life() override { lately_.forget(); }
 
+  void end_well(SignalBatch& batch) override { batch.signals.emplace_back().is = Kind::turn_end; }
+
  private:
   /// Goes through all parts between carriage returns, so that each counts as seen.
   bool has_news(std::string_view line) {

@@ -66,8 +66,7 @@ TEST(NotifyMessage, passes_over_malformed_numbers) {
 
 TEST(NotifyMessage, bounds_times_and_loses_none) {
   EXPECT_EQ(parse_notify_message("EXTEND_TIMEOUT_USEC=1").extend, 1ms);
-  EXPECT_EQ(parse_notify_message("EXTEND_TIMEOUT_USEC=18446744073709551615").extend,
-            kLongestTime);
+  EXPECT_EQ(parse_notify_message("EXTEND_TIMEOUT_USEC=18446744073709551615").extend, kLongestTime);
   EXPECT_EQ(parse_notify_message("WATCHDOG_USEC=0").watchdog_every, 0ms);
 }
 

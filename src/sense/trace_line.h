@@ -30,6 +30,11 @@ class TraceLineParser {
   /// What is wrong with a line that is Found::bad.
   [[nodiscard]] std::string_view problem() const { return problem_; }
 
+  /// Whether a line that is Found::record tells of a decision: a verdict or an action.
+  [[nodiscard]] bool is_decision() const {
+    return fields_.has(Field::verdict) || fields_.has(Field::action);
+  }
+
   /// Field::offset or Field::said of a line that is Found::signal; `otherwise` if it names none.
   [[nodiscard]] std::uint64_t offset(Field which, std::uint64_t otherwise) const {
     const FieldValue* const value = fields_.get(which);

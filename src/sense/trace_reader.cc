@@ -143,7 +143,7 @@ TraceReader::Step TraceReader::read_line(Signal& into) {
         said_ = parser_.offset(Field::said, said_);
         return Step::signal;
       case Found::record:
-        last_record_ = std::max(last_record_, seen);
+        if (parser_.is_decision()) last_decision_ = std::max(last_decision_, seen);
         if (record_) record_(lines_.text(), seen);
         break;
       case Found::nothing:

@@ -63,8 +63,9 @@ class TraceReader final : public Attendance {
   /// a `suspend` or a `lag` that says otherwise.
   bool was_there(Instant at) override;
 
-  /// The latest time that any line read so far names, that of a record included.
-  [[nodiscard]] Instant last() const { return std::max(now_, last_record_); }
+  /// The latest time at which something was judged, as far as was read: that of a signal or of a
+  /// decision that was written down. What a keeper did or noted says nothing about it.
+  [[nodiscard]] Instant last() const { return std::max(now_, last_decision_); }
   /// The last `offset` and the last `said` that any line so far names, the header included. Once
   /// all is read: what stands before them in an agent's stream and in its signals.jsonl was judged.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
@@ -95,7 +96,7 @@ class TraceReader final : public Attendance {
   bool may_be_header_ = true;
   Step last_step_ = Step::signal;
   Instant now_{};
-  Instant last_record_{};
+  Instant last_decision_{};
   std::uint64_t offset_ = 0;
   std::uint64_t said_ = 0;
 

@@ -160,11 +160,12 @@ TEST(TraceReader, tells_when_reading_fails_on_the_way) {
 
 TEST(TraceReader, passes_over_what_a_keeper_wrote_down) {
   Opened trace(ask(1, "a") + "{\"t\":1,\"verdict\":\"waiting\",\"because\":[]}\n" +
-               "{\"t\":3600,\"action\":\"warn\",\"n\":1}\n" + ask(2, "b"));
+               "{\"t\":3600,\"action\":\"warn\",\"n\":1}\n" + ask(2, "b") +
+               "{\"t\":3700,\"did\":\"warn\"}\n{\"t\":3800,\"note\":\"x\"}\n");
   ASSERT_TRUE(trace.reader->open());
   EXPECT_EQ(rest_of(*trace.reader), "1: aska | 2: askb");
   EXPECT_TRUE(trace.reports.empty());
-  EXPECT_EQ(trace.reader->last(), Instant{3600s});
+  EXPECT_EQ(trace.reader->last(), Instant{3600s}) << "judged no later";
 }
 
 TEST(TraceReader, tells_records_to_those_who_ask) {

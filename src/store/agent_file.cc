@@ -234,9 +234,11 @@ void Reader::check_keys() {
 
 /// A keeper needs exactly one thing to keep.
 void Reader::check_subject() {
-  const int subjects = !file_.command.empty() + file_.watched.has_value() + !file_.tmux.empty();
-  if (subjects != 1) {
-    refuse("command", "exactly one of command, watched and tmux must be given");
+  if (file_.command.empty() != file_.watched.has_value()) {
+    refuse("command", "exactly one of command and watched must be given");
+  }
+  if (!file_.tmux.empty() && !file_.watched) {
+    refuse("tmux", "is for a watched process only");
   }
   if (!file_.command.empty() && file_.command.front().empty())
     refuse("command", "names no program");

@@ -77,7 +77,6 @@ TEST(AgentFile, holds_a_watched_process_or_a_terminal_in_the_place_of_a_command)
   file.agent = "a";
   file.watched = ProcessId{12, 18'446'744'073'709'551'615U, 4026531836, "boot"};
   expect_equal(parsed(format_agent_file(file)), file);
-  file.watched.reset();
   file.tmux = "main:1";
   expect_equal(parsed(format_agent_file(file)), file);
 }
@@ -90,9 +89,9 @@ TEST(AgentFile, has_defaults_for_what_is_not_there) {
 }
 
 TEST(AgentFile, needs_one_thing_to_keep) {
-  const std::string wanted = "command: exactly one of command, watched and tmux must be given";
+  const std::string wanted = "command: exactly one of command and watched must be given";
   EXPECT_EQ(error(R"("role":"x")"), wanted);
-  EXPECT_EQ(error(R"("command":["x"],"tmux":"y")"), wanted);
+  EXPECT_EQ(error(R"("command":["x"],"tmux":"y")"), "tmux: is for a watched process only");
   EXPECT_EQ(error(R"("command":[""])"), "command: names no program");
   EXPECT_EQ(error(R"("watched":{"pid":-4})"), "watched: names no process");
 }

@@ -11,7 +11,6 @@
 namespace tend {
 namespace {
 
-constexpr std::string_view kOldEventsFile = "events.1.jsonl";
 constexpr std::string_view kEventsLock = ".events.lock";
 constexpr std::uint64_t kFullEvents = std::uint64_t{8} * 1024 * 1024;
 constexpr std::uint64_t kMostEvents = 2 * kFullEvents;

@@ -18,6 +18,7 @@
 namespace tend {
 
 inline constexpr std::string_view kEventsFile = "events.jsonl";
+inline constexpr std::string_view kOldEventsFile = "events.1.jsonl";
 
 struct Event {
   enum class Kind : std::uint8_t { verdict, action, note };

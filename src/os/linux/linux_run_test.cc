@@ -136,6 +136,7 @@ TEST_F(LinuxRun, may_be_dropped_from_its_own_callback) {
 TEST_F(LinuxRun, runs_many_at_once) {
   int ended = 0;
   std::vector<Subscribed> all;
+  all.reserve(20);
   for (int i = 0; i < 20; ++i) {
     all.push_back(processes_.run(script("echo " + std::to_string(i)), [&, i](Result<Ran> result) {
       ASSERT_TRUE(result);

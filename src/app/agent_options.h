@@ -1,0 +1,28 @@
+// The options that `tend run` and `tend watch` share: from words on the command line to an agent's
+// file.
+#pragma once
+
+#include "app/command.h"
+#include "base/result.h"
+#include "judge/policy.h"
+#include "os/machine.h"
+#include "run/hire.h"
+#include "store/agent_file.h"
+#include "store/heartbeat.h"
+
+namespace tend {
+
+/// Everything about how an agent is kept; not what it is. `working_folder` is absolute.
+Result<AgentFile> agent_from_options(const Arguments& arguments, World& world, Machine& machine,
+                                     const std::string& working_folder);
+
+/// The policy that an agent's file names, with its limits.
+Result<Policy> policy_of(const AgentFile& agent, World& world);
+
+/// How to start a keeper from here.
+Result<KeeperProgram> keeper_program(World& world, Machine& machine, const Folder& home);
+
+/// Waits until the agent runs or is known not to. Runs the machine's loop.
+Result<Heartbeat> wait_for_start(Machine& machine, Folder& folder);
+
+}  // namespace tend

@@ -1,0 +1,10 @@
+// `tend watch PID|tmux:SESSION`: keeping what something else has started.
+#pragma once
+
+#include "app/command.h"
+
+namespace tend {
+
+int watch_command(const Arguments& arguments, World& world);
+
+}  // namespace tend
