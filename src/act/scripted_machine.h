@@ -105,6 +105,7 @@ class ScriptedMachine final : public Clock, public Loop, public Processes {
   std::unique_ptr<Process> open(const ProcessId& id) override {
     return std::make_unique<Handle>(*this, id);
   }
+  std::uint64_t disk_bytes(const ProcessId&) override { return 0; }
   double started(const ProcessId&) override { return 0; }
   std::expected<std::unique_ptr<GatedChild>, NotStarted> spawn(const Launch&) override {
     return std::unexpected(NotStarted{});

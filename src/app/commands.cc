@@ -497,6 +497,7 @@ constexpr CommandRow kCommands[] = {
     {
         .name = "unpause",
         .summary = "Let paused agents go on",
+        .text = "Their processes are continued, and they are judged again from then on.",
         .positionals = kOrderPositionals,
         .options = kUnpauseOptions,
         .examples = kUnpauseExamples,

@@ -125,6 +125,8 @@ class Processes {
   /// Who has this pid now; nullopt if nobody. Fails if it cannot be known.
   virtual Result<std::optional<ProcessId>> identify(std::int64_t pid) = 0;
   [[nodiscard]] virtual std::unique_ptr<Process> open(const ProcessId& id) = 0;
+  /// Bytes that it read from and wrote to disks so far; 0 if that cannot be known.
+  [[nodiscard]] virtual std::uint64_t disk_bytes(const ProcessId& id) = 0;
   /// When it was started, by the calendar: seconds since 1970.
   [[nodiscard]] virtual double started(const ProcessId& id) = 0;
 

@@ -113,7 +113,13 @@ class Keeper {
   void plan_sample();
   void sample();
   void note_fleet(Instant now);
-  Duration cpu_used();
+  /// What all processes of the agent have used so far.
+  struct Used {
+    Instant at{};
+    Duration cpu{};
+    std::uint64_t disk_bytes = 0;
+  };
+  Used used_so_far();
   void look_at_terminal();
 
   Machine& machine_;
@@ -161,7 +167,7 @@ class Keeper {
 
   std::optional<Instant> sample_for_;  // the deadline that a sample was planned for
   std::optional<Instant> sample_at_;
-  std::optional<std::pair<Instant, Duration>> cpu_before_;
+  std::optional<Used> used_before_;
   bool files_changed_ = false;
   WallTime files_since_{};
   std::optional<Instant> fleet_looked_;

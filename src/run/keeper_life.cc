@@ -53,7 +53,8 @@ Result<Keeper::Began> Keeper::begin() {
   pulse_ = std::make_unique<Pulse>(*folder_, machine_.clock, std::move(says),
                                    beaten ? (*facts)->modified : WallTime{});
   if (auto recovered = recover(); !recovered) return std::unexpected(recovered.error());
-  return Began::keeping;
+  // A start that failed is over before the loop runs, which then has nothing to stop it.
+  return stage_ == Stage::over ? Began::over_already : Began::keeping;
 }
 
 Result<void> Keeper::recover() {

@@ -22,6 +22,7 @@ constexpr Duration kTmuxDeadline = 5s;
 
 // An idle JavaScript runtime uses up to 30 ms a second; less than this says nothing.
 constexpr int kBusyMsPerSecond = 100;
+constexpr std::uint64_t kBusyDiskBytes = std::uint64_t{256} * 1024;
 
 bool is_silent(Verdict verdict) {
   return verdict == Verdict::suspect || verdict == Verdict::stalled;
@@ -53,11 +54,11 @@ void Keeper::look_around(Instant now) {
   }
   if (sample_at_ && now >= *sample_at_) sample();
   const auto next = recorder_->next();
-  if (cpu_before_ && next && now >= *next && now > cpu_before_->first) {
-    const auto [since, before] = *cpu_before_;
-    const Duration used = cpu_used() - before;
-    cpu_before_.reset();
-    if (used * 1000 >= (now - since) * kBusyMsPerSecond) {
+  if (used_before_ && next && now >= *next && now > used_before_->at) {
+    const Used before = *std::exchange(used_before_, std::nullopt);
+    const Used used = used_so_far();
+    const bool computes = (used.cpu - before.cpu) * 1000 >= (now - before.at) * kBusyMsPerSecond;
+    if (computes || used.disk_bytes >= before.disk_bytes + kBusyDiskBytes) {
       batch_.signals.push_back({.is = Kind::activity, .from = ActivityFrom::cpu});
     }
   }
@@ -81,7 +82,7 @@ void Keeper::plan_sample() {
 
 void Keeper::sample() {
   sample_at_.reset();
-  cpu_before_ = {machine_.clock.now(), cpu_used()};
+  used_before_ = used_so_far();
   if (!settings_.agent.tmux.empty()) look_at_terminal();
   if (settings_.agent.worktree.empty() || files_look_) return;
   const WallTime looked = machine_.clock.wall();
@@ -96,15 +97,16 @@ void Keeper::sample() {
                                              });
 }
 
-Duration Keeper::cpu_used() {
+Keeper::Used Keeper::used_so_far() {
+  Used used{.at = machine_.clock.now()};
   const auto all = machine_.processes.all(kMarkVariable);
-  if (!all) return {};
+  if (!all) return used;
   const auto grouped = machine_.processes.members(record_.group);
-  Duration used{};
   for (const ProcessId& id : members(*all, belonging(), grouped, machine_.processes.self())) {
+    used.disk_bytes += machine_.processes.disk_bytes(id);
     const auto seen =
         std::ranges::find_if(*all, [&](const Seen& one) { return one.id.pid == id.pid; });
-    if (seen != all->end()) used += seen->cpu;
+    if (seen != all->end()) used.cpu += seen->cpu;
   }
   return used;
 }

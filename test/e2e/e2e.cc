@@ -32,9 +32,9 @@ using Clock = std::chrono::steady_clock;
 constexpr Patience kPoll{20};
 
 // Variables of the one who runs the tests that would change what is tested.
-constexpr std::array<std::string_view, 8> kNotPassedOn{
-    "TEND_",          "NOTIFY_SOCKET=", "WATCHDOG_", "LISTEN_",
-    "INVOCATION_ID=", "COLUMNS=",       "NO_COLOR=", "XDG_STATE_HOME="};
+constexpr std::array<std::string_view, 9> kNotPassedOn{
+    "TEND_",    "NOTIFY_SOCKET=", "WATCHDOG_",       "LISTEN_",         "INVOCATION_ID=",
+    "COLUMNS=", "NO_COLOR=",      "XDG_STATE_HOME=", "XDG_RUNTIME_DIR="};
 
 std::vector<std::string> environment_for(const Path& home, const Command& command) {
   std::vector<std::string> result;
@@ -46,6 +46,9 @@ std::vector<std::string> environment_for(const Path& home, const Command& comman
     if (!hidden && !command.environment.contains(std::string(name))) result.emplace_back(variable);
   }
   if (!command.environment.contains("TEND_HOME")) result.push_back("TEND_HOME=" + home.string());
+  if (!command.environment.contains("XDG_RUNTIME_DIR")) {
+    result.push_back("XDG_RUNTIME_DIR=" + (home.parent_path() / "run").string());
+  }
   for (const auto& [name, value] : command.environment) result.push_back(name + "=" + value);
   return result;
 }
@@ -187,12 +190,35 @@ Json heartbeat_of(const Path& folder) {
   return json.is_object() ? json : Json::object();
 }
 
-bool is_running(pid_t pid) {
+std::vector<Json> json_lines(const Path& file) {
+  std::vector<Json> result;
+  for (const std::string& line : lines_of(read_file(file))) {
+    Json json = Json::parse(line, nullptr, false);
+    if (json.is_object()) result.push_back(std::move(json));
+  }
+  return result;
+}
+
+std::string text_in(const Json& object, const char* field) {
+  const auto found = object.find(field);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+long number_in(const Json& object, const char* field) {
+  const auto found = object.find(field);
+  return found != object.end() && found->is_number() ? found->get<long>() : 0;
+}
+
+char state_letter(pid_t pid) {
   const std::string stat = read_file(fs::path("/proc") / std::to_string(pid) / "stat");
   const auto name_end = stat.rfind(')');
-  if (name_end == std::string::npos || name_end + 2 >= stat.size()) return false;
-  const char state = stat[name_end + 2];
-  return state != 'Z' && state != 'X';
+  if (name_end == std::string::npos || name_end + 2 >= stat.size()) return '\0';
+  return stat[name_end + 2];
+}
+
+bool is_running(pid_t pid) {
+  const char state = state_letter(pid);
+  return state != '\0' && state != 'Z' && state != 'X';
 }
 
 bool signal_process_of(const Path& home, pid_t pid, int number) {
@@ -296,6 +322,33 @@ Finished E2e::tend(Arguments arguments, std::string input) {
 }
 
 Arguments E2e::worker(const Arguments& options) { return Arguments{E2E_WORKER} + options; }
+
+Path E2e::keep(const Arguments& options, const Arguments& command) {
+  const auto ran = tend(Arguments{"run", "--detach"} + options + Arguments{"--"} + command);
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  const auto blank = ran.out.find(' ');
+  if (ran.exit != 0 || blank == std::string::npos || !ran.out.ends_with('\n')) return {};
+  return ran.out.substr(blank + 1, ran.out.size() - blank - 2);
+}
+
+bool E2e::await(const Path& folder, const std::function<bool(const Json&)>& wanted,
+                Patience patience) {
+  const bool came = eventually([&] { return wanted(heartbeat_of(folder)); }, patience);
+  EXPECT_TRUE(came) << heartbeat_of(folder) << "\n" << read_file(home() / "events.jsonl");
+  return came;
+}
+
+bool E2e::has_event(const std::string& text) const {
+  return read_file(home() / "events.jsonl").contains(text);
+}
+
+std::vector<std::string> E2e::done(const std::string& action) const {
+  std::vector<std::string> results;
+  for (const Json& event : events()) {
+    if (text_in(event, "action") == action) results.push_back(text_in(event, "result"));
+  }
+  return results;
+}
 
 std::vector<Path> E2e::agent_folders() const {
   std::vector<Path> result;

@@ -76,8 +76,15 @@ std::string read_file(const Path& path);
 std::vector<std::string> lines_of(const std::string& text);
 /// An empty object as long as there is none, or none that can be read.
 Json heartbeat_of(const Path& folder);
+/// The objects of a file of JSON lines; a line that is none is left out.
+std::vector<Json> json_lines(const Path& file);
+/// A field; "" or 0 if there is none of that kind.
+std::string text_in(const Json& object, const char* field);
+long number_in(const Json& object, const char* field);
 /// A process that is there and no zombie.
 bool is_running(pid_t pid);
+/// What /proc says of it, as in ps: R, S, T, Z; 0 if it is gone.
+char state_letter(pid_t pid);
 /// Signals by pidfd, and only if the process carries `home`; false if there is none.
 bool signal_process_of(const Path& home, pid_t pid, int number);
 
@@ -97,6 +104,17 @@ class E2e : public testing::Test {
   Finished tend(Arguments arguments, std::string input = "");
   /// The command line of the worker (worker.cc) with these options.
   static Arguments worker(const Arguments& options);
+
+  /// `tend run --detach` with these options; the agent's folder, "" if it did not start.
+  Path keep(const Arguments& options, const Arguments& command);
+  /// Waits for a heartbeat that is as wanted; false, and a failure that shows it, if none comes.
+  bool await(const Path& folder, const std::function<bool(const Json&)>& wanted,
+             Patience patience = kPatience);
+  [[nodiscard]] std::vector<Json> events() const { return json_lines(home() / "events.jsonl"); }
+  /// Whether an event's line contains this.
+  [[nodiscard]] bool has_event(const std::string& text) const;
+  /// The results of all that was done under this name: "kill", "resume".
+  [[nodiscard]] std::vector<std::string> done(const std::string& action) const;
 
   /// The folders of all root agents, sorted.
   [[nodiscard]] std::vector<Path> agent_folders() const;

@@ -191,6 +191,22 @@ std::expected<std::string, int> read_file(const char* path, std::size_t most) {
   return read_at(AT_FDCWD, path, most);
 }
 
+std::uint64_t read_disk_bytes(std::int64_t pid) {
+  constexpr std::size_t kMost = 4096;
+  const auto text = read_file(fmt::format("/proc/{}/io", pid).c_str(), kMost);
+  if (!text) return 0;
+  std::uint64_t sum = 0;
+  for (const std::string_view name : {"\nread_bytes: ", "\nwrite_bytes: "}) {
+    const std::size_t at = text->find(name);
+    if (at == std::string::npos) continue;
+    const char* const digits = text->data() + at + name.size();
+    std::uint64_t bytes = 0;
+    std::from_chars(digits, text->data() + text->size(), bytes);
+    sum += bytes;
+  }
+  return sum;
+}
+
 Duration as_duration(std::uint64_t ticks) {
   return Duration{static_cast<std::int64_t>(ticks * 1000 / ticks_per_second())};
 }

@@ -64,6 +64,9 @@ std::optional<std::string> read_variable(const Listed& process, std::string_view
 /// At most `most` bytes of a file. The errno where it failed.
 std::expected<std::string, int> read_file(const char* path, std::size_t most);
 
+/// What /proc/PID/io says of the disk, read and written together; 0 if it says nothing to us.
+std::uint64_t read_disk_bytes(std::int64_t pid);
+
 Duration as_duration(std::uint64_t ticks);
 /// Seconds since 1970.
 double calendar_time(std::uint64_t start_ticks);

@@ -62,6 +62,8 @@ std::unique_ptr<Process> LinuxProcesses::open(const ProcessId& id) {
   return std::make_unique<LinuxProcess>(loop_, reaper_, place(), id);
 }
 
+std::uint64_t LinuxProcesses::disk_bytes(const ProcessId& id) { return read_disk_bytes(id.pid); }
+
 double LinuxProcesses::started(const ProcessId& id) { return calendar_time(id.start_ticks); }
 
 std::expected<std::unique_ptr<GatedChild>, NotStarted> LinuxProcesses::spawn(const Launch& launch) {

@@ -64,6 +64,7 @@ struct SimRow {
   std::string error;
   double started = 0;
   Duration cpu{};
+  std::uint64_t disk_bytes = 0;
   std::uint64_t calls = 0;
   std::uint64_t kill_at = 0;  // 0: never
 

@@ -186,6 +186,11 @@ std::unique_ptr<Process> SimProcesses::open(const ProcessId& id) {
   return std::make_unique<SimProcess>(handle_, id);
 }
 
+std::uint64_t SimProcesses::disk_bytes(const ProcessId& id) {
+  const SimRowPtr row = handle_->call() ? handle_->kernel->find(id) : nullptr;
+  return row == nullptr ? 0 : row->disk_bytes;
+}
+
 double SimProcesses::started(const ProcessId& id) {
   if (handle_->kernel == nullptr) return 0;
   const SimRowPtr row = handle_->kernel->find(id);

@@ -167,6 +167,10 @@ bool SimSelf::write_fifo(const std::string& path, std::string_view text) {
   return alive() && kernel_.write_fifo(path, text);
 }
 
+void SimSelf::use_disk(std::uint64_t bytes) {
+  if (alive()) kernel_.find(id_)->disk_bytes += bytes;
+}
+
 void SimSelf::use_cpu(Duration used) {
   if (alive()) kernel_.find(id_)->cpu += used;
 }

@@ -84,6 +84,8 @@ class SimSelf {
   bool write_fifo(const std::string& path, std::string_view text);
   /// Adds to the time it has used.
   void use_cpu(Duration used);
+  /// Adds to the bytes it moved to and from disks.
+  void use_disk(std::uint64_t bytes);
 
  private:
   [[nodiscard]] std::string absolute(const std::string& path) const;
