@@ -126,6 +126,7 @@ constexpr OptionRow kStatusOptions[] = {
     kJson,
     {.name = "all", .letter = 'a', .help = "also those that were over more than a day ago"},
     {.name = "exit-zero", .help = "exit with 0 also when something needs you"},
+    {.name = "names", .help = "print the names only, for completions and scripts"},
 };
 constexpr std::string_view kStatusExamples[] = {"tend status", "tend status --json api"};
 
@@ -324,6 +325,20 @@ constexpr CommandRow kCommands[] = {
         .body = run_command,
     },
     {
+        .name = "watch",
+        .summary = "Keep an eye on a process that something else started",
+        .text =
+            "Puts a keeper on a running process, which it does not start, resume or end: it beats "
+            "as long as the process lives, judges it by what can be seen from outside, and tells "
+            "a person. Of a tmux session the process that it shows is meant, and that its window "
+            "was painted is a weak sign of life. Hooks inside it may speak with tend beat and "
+            "tend state if TEND_INFRA and TEND_LIFE=1 are set. Prints name and folder.",
+        .positionals = kWatchPositionals,
+        .options = kWatchOptions,
+        .examples = kWatchExamples,
+        .body = watch_command,
+    },
+    {
         .name = "status",
         .summary = "Show all agents: who needs you, works, waits, is done",
         .text =
@@ -388,90 +403,6 @@ constexpr CommandRow kCommands[] = {
         .body = wait_command,
     },
     {
-        .name = "replay",
-        .summary = "Judge recorded traces and show every verdict and action",
-        .text =
-            "A trace holds one signal a line, as JSON, with the time it was seen. Replay puts each "
-            "before the judge at that time and prints every change of verdict, with its phase and "
-            "its reasons, and every action that would be taken. Nothing is acted on.\n\n"
-            "A policy is a built-in one, one of your configuration, FILE if that holds a single "
-            "policy, or FILE:NAME. A duration is 500ms, 30s, 15m or 1h30m; a bare number is "
-            "seconds.\n\n"
-            "A trace may say in its header what it expects of the judge. Exit status is 0 if all "
-            "expectations held (with --diff: if both policies judge alike), 1 if not, 2 if a trace "
-            "cannot be read. A line that is no JSON is reported with its number and skipped. After "
-            "several traces a closing line sums up.",
-        .positionals = kReplayPositionals,
-        .options = kReplayOptions,
-        .examples = kReplayExamples,
-        .body = replay_command,
-    },
-    {
-        .name = "config check",
-        .summary = "Check a configuration and warn where its numbers do not fit",
-        .text =
-            "An error names the file, the line, the key and what is allowed. A warning is given "
-            "where numbers do not fit one another: a stale limit under three beats, a ceiling "
-            "below its limit, a ladder out of order. Exit status is 0 if the configuration can be "
-            "used, 2 if it cannot.",
-        .positionals = kConfigCheckPositionals,
-        .options = kConfigCheckOptions,
-        .examples = kConfigCheckExamples,
-        .body = config_check_command,
-    },
-    {
-        .name = "beat",
-        .summary = "Say from inside an agent that it lives",
-        .text =
-            "For programs and hooks that run inside an agent; they find its keeper by TEND_INFRA "
-            "and TEND_LIFE. A beat proves that its author runs, not that the work goes on. "
-            "A program that beats often links the C library instead (tend.h).\n\n"
-            "Exit status is 0 if the keeper will see the beat, 1 if this life of the agent is "
-            "over, 2 outside an agent or if the beat could not be written.",
-        .options = kBeatOptions,
-        .examples = kBeatExamples,
-        .body = beat_command,
-    },
-    {
-        .name = "state",
-        .summary = "Say from inside an agent what it does",
-        .text =
-            "An agent that says it is idle, and until when, is not taken for one that hangs. "
-            "Stuck asks for help; exiting announces the end. A duration is 30s, 15m or 1h30m; a "
-            "bare number is seconds.\n\n"
-            "Exit status as for tend beat.",
-        .positionals = kStatePositionals,
-        .options = kStateOptions,
-        .examples = kStateExamples,
-        .body = state_command,
-    },
-    {
-        .name = "ack",
-        .summary = "Answer a question of the keeper from inside an agent",
-        .text =
-            "When the silence of an agent grows long its keeper asks it to run this command. The "
-            "answer proves that the agent still reads and acts.\n\n"
-            "Exit status as for tend beat.",
-        .positionals = kAckPositionals,
-        .options = kAckOptions,
-        .examples = kAckExamples,
-        .body = ack_command,
-    },
-    {
-        .name = "watch",
-        .summary = "Keep an eye on a process that something else started",
-        .text =
-            "Puts a keeper on a running process, which it does not start, resume or end: it beats "
-            "as long as the process lives, judges it by what can be seen from outside, and tells "
-            "a person. Of a tmux session the process that it shows is meant, and that its window "
-            "was painted is a weak sign of life. Hooks inside it may speak with tend beat and "
-            "tend state if TEND_INFRA and TEND_LIFE=1 are set. Prints name and folder.",
-        .positionals = kWatchPositionals,
-        .options = kWatchOptions,
-        .examples = kWatchExamples,
-        .body = watch_command,
-    },
-    {
         .name = "stop",
         .summary = "Save the work of agents and end them",
         .text =
@@ -512,6 +443,76 @@ constexpr CommandRow kCommands[] = {
         .positionals = kOrderPositionals,
         .examples = kReloadExamples,
         .body = reload_command,
+    },
+    {
+        .name = "beat",
+        .summary = "Say from inside an agent that it lives",
+        .text =
+            "For programs and hooks that run inside an agent; they find its keeper by TEND_INFRA "
+            "and TEND_LIFE. A beat proves that its author runs, not that the work goes on. "
+            "A program that beats often links the C library instead (tend.h).\n\n"
+            "Exit status is 0 if the keeper will see the beat, 1 if this life of the agent is "
+            "over, 2 outside an agent or if the beat could not be written.",
+        .options = kBeatOptions,
+        .examples = kBeatExamples,
+        .body = beat_command,
+    },
+    {
+        .name = "state",
+        .summary = "Say from inside an agent what it does",
+        .text =
+            "An agent that says it is idle, and until when, is not taken for one that hangs. "
+            "Stuck asks for help; exiting announces the end. A duration is 30s, 15m or 1h30m; a "
+            "bare number is seconds.\n\n"
+            "Exit status as for tend beat.",
+        .positionals = kStatePositionals,
+        .options = kStateOptions,
+        .examples = kStateExamples,
+        .body = state_command,
+    },
+    {
+        .name = "ack",
+        .summary = "Answer a question of the keeper from inside an agent",
+        .text =
+            "When the silence of an agent grows long its keeper asks it to run this command. The "
+            "answer proves that the agent still reads and acts.\n\n"
+            "Exit status as for tend beat.",
+        .positionals = kAckPositionals,
+        .options = kAckOptions,
+        .examples = kAckExamples,
+        .body = ack_command,
+    },
+    {
+        .name = "replay",
+        .summary = "Judge recorded traces and show every verdict and action",
+        .text =
+            "A trace holds one signal a line, as JSON, with the time it was seen. Replay puts each "
+            "before the judge at that time and prints every change of verdict, with its phase and "
+            "its reasons, and every action that would be taken. Nothing is acted on.\n\n"
+            "A policy is a built-in one, one of your configuration, FILE if that holds a single "
+            "policy, or FILE:NAME. A duration is 500ms, 30s, 15m or 1h30m; a bare number is "
+            "seconds.\n\n"
+            "A trace may say in its header what it expects of the judge. Exit status is 0 if all "
+            "expectations held (with --diff: if both policies judge alike), 1 if not, 2 if a trace "
+            "cannot be read. A line that is no JSON is reported with its number and skipped. After "
+            "several traces a closing line sums up.",
+        .positionals = kReplayPositionals,
+        .options = kReplayOptions,
+        .examples = kReplayExamples,
+        .body = replay_command,
+    },
+    {
+        .name = "config check",
+        .summary = "Check a configuration and warn where its numbers do not fit",
+        .text =
+            "An error names the file, the line, the key and what is allowed. A warning is given "
+            "where numbers do not fit one another: a stale limit under three beats, a ceiling "
+            "below its limit, a ladder out of order. Exit status is 0 if the configuration can be "
+            "used, 2 if it cannot.",
+        .positionals = kConfigCheckPositionals,
+        .options = kConfigCheckOptions,
+        .examples = kConfigCheckExamples,
+        .body = config_check_command,
     },
     {
         .name = "keep",

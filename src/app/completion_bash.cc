@@ -35,6 +35,9 @@ std::string offer(ValueKind kind, std::span<const std::string_view> choices) {
   const std::string words = joined(words_of(kind, choices), limit ? "=" : "");
   std::string statements;
   if (limit) statements += "compopt -o nospace 2>/dev/null; ";
+  if (kind == ValueKind::agent) {
+    statements += "_tend_words $(\"${COMP_WORDS[0]}\" status --names 2>/dev/null); ";
+  }
   if (!words.empty()) statements += "_tend_words " + words + "; ";
   if (takes_file(kind)) statements += "_tend_files; ";
   return statements + "return";

@@ -45,6 +45,7 @@ std::string when(std::string_view condition) { return "complete -c tend -n " + q
 /// The part of a line that says what a value may be.
 std::string values(ValueKind kind, std::span<const std::string_view> choices) {
   const std::string words = joined(words_of(kind, choices), kind == ValueKind::limit ? "=" : "");
+  if (kind == ValueKind::agent) return " -a " + quote("(tend status --names 2>/dev/null)");
   const std::string files = takes_file(kind) ? " -F" : "";
   return words.empty() ? files : files + " -a " + quote(words);
 }

@@ -51,9 +51,10 @@ std::string value_action(ValueKind kind, std::span<const std::string_view> choic
       return "__tend_limits";
     case ValueKind::command:
       return "__tend_topics";
+    case ValueKind::agent:
+      return "__tend_agents";
     case ValueKind::none:
     case ValueKind::text:
-    case ValueKind::agent:
     case ValueKind::choice:
       break;
   }
@@ -107,6 +108,7 @@ void add_values(std::string& script, std::span<const CommandRow> table) {
     script.append("    ").append(word).append(") _").append(function_name(word)).append(";;\n");
   }
   script += "    *) (( CURRENT == 2 )) && __tend_commands;;\n  esac\n}\n";
+  script += "__tend_agents() {\n  compadd -- ${(f)\"$(tend status --names 2>/dev/null)\"}\n}\n";
   script += "__tend_policies() {\n  _alternative 'policies:policy:(";
   for (const std::string_view word : words_of(ValueKind::policy, {})) {
     script.append(script.back() == '(' ? "" : " ").append(word);

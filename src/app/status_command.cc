@@ -102,6 +102,13 @@ int status_command(const Arguments& arguments, World& world) {
     shown.push_back(&entry);
     count(entry, counts);
   }
+  if (arguments.has("names")) {
+    for (const Entry* entry : shown) {
+      const std::string& name = entry->known.heartbeat.agent;
+      if (!name.empty()) world.out.write(on_one_line(name) + "\n");
+    }
+    return kExitYes;
+  }
   if (arguments.has("json")) {
     world.out.write(status_json(shown, *entries, counts));
   } else if (entries->empty()) {
