@@ -1,7 +1,7 @@
 # The short way to everything. Details: CMakePresets.json, tools/, CONTRIBUTING.md.
 PREFIX ?= /usr/local
 SECONDS ?= 60
-TIDY ?= (src|test|bench)/
+FILES_NEWEST ?= all
 FILES = git ls-files -z --cached --others --exclude-standard -- '*.cc' '*.h'
 .PHONY: demo test bench fuzz install format tidy clean setup
 
@@ -21,7 +21,8 @@ test: setup
 bench: setup
 	@echo "bench: building"
 	@cmake --preset release >/dev/null && cmake --build --preset release --target tend bench
-	@for program in build/release/bench/*_bench; do echo "bench: $$program"; $$program || exit 1; done
+	@for program in build/release/bench/*_bench; do echo "bench: $$program"; \
+	  BENCH_FLEET=$(if $(BENCH_BIG),1000,100) $$program || exit 1; done
 
 fuzz: setup
 	@tools/fuzz $(SECONDS)
@@ -35,10 +36,7 @@ format:
 	@$(FILES) | xargs -0r clang-format-19 -i && echo "format: done"
 
 tidy: setup
-	@cmake --preset clang >/dev/null && cmake --build --preset clang --target tend_commit
-	@echo "tidy: reading $(TIDY)"
-	@run-clang-tidy-19 -quiet -p build/clang '^$(CURDIR)/$(TIDY)' 2>build/clang/tidy.log && \
-	  echo "tidy: nothing to say"
+	@tools/tidy $(FILES_NEWEST)
 
 clean:
-	@rm -rf build/dev build/release build/asan build/tsan build/fuzz build/clang
+	@rm -rf build/dev build/release build/asan build/tsan build/clang

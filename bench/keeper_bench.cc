@@ -45,20 +45,25 @@ class Kept {
     drain_hints();
     const auto from = Clock::now();
     if (::kill(program_, SIGKILL) != 0) give_up("the program is not there");
-    double noticed = 0;
-    double back = 0;
-    while (back == 0) {
+    double noted = 0;
+    double said = 0;
+    while (said == 0) {
       std::array<pollfd, 2> ready{{{watch_, POLLIN, 0}, {fifo_, POLLIN, 0}}};
       if (::poll(ready.data(), ready.size(), kPatienceMs) < 1) give_up("it was not started again");
       const double now = seconds_since(from) * 1e3;
-      if (noticed == 0 && (ready[0].revents & POLLIN) != 0 && hears_of_journal()) noticed = now;
+      if (noted == 0 && (ready[0].revents & POLLIN) != 0 && hears_of_journal()) noted = now;
       if ((ready[1].revents & POLLIN) != 0) {
-        back = now;
+        said = now;
         read_number();
       }
     }
-    this->noticed.push_back(noticed);
-    this->back.push_back(back);
+    noticed.push_back(noted);
+    back.push_back(said);
+  }
+
+  void forget() {
+    noticed.clear();
+    back.clear();
   }
 
   std::vector<double> noticed;  // ms
@@ -123,7 +128,7 @@ void compare() {
     for (Kept* one : {&ours, &raw}) {
       std::this_thread::sleep_for(kRest);
       one->kill_once();
-      if (i < kWarmUp) one->noticed.clear(), one->back.clear();
+      if (i < kWarmUp) one->forget();
     }
   }
   const Memory our_memory = memory_of(BenchHome::keeper_of(quiet));

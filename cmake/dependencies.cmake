@@ -29,6 +29,10 @@ else()
   add_library(tend::simdjson ALIAS simdjson::simdjson)
 endif()
 
+add_library(fmt STATIC "${PROJECT_SOURCE_DIR}/cmake/fmt_library.cc")
+target_compile_options(fmt PRIVATE -w -O2)
+add_library(tend::fmt ALIAS fmt)
+
 if(TEND_TESTS)
   find_package(GTest REQUIRED CONFIG)
   find_package(rapidcheck REQUIRED CONFIG)

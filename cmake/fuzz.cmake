@@ -1,5 +1,5 @@
-# Every src/**/NAME_fuzz.cc is a fuzzer. In the fuzz preset it gets libFuzzer's main; elsewhere one
-# that feeds it its seed corpus, test/corpus/NAME_fuzz, as a test.
+# Every src/**/NAME_fuzz.cc is a fuzzer. In the asan preset it gets libFuzzer's main; elsewhere one of
+# ours. Either way it is fed its seed corpus, test/corpus/NAME_fuzz, as a test.
 
 add_custom_target(fuzzers)
 
@@ -14,10 +14,14 @@ function(tend_add_fuzzers folder)
     if(TEND_FUZZ)
       set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY fuzzers)
       target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+      set(only_seeds -runs=0)
     else()
       target_sources(${name} PRIVATE "${PROJECT_SOURCE_DIR}/test/corpus_main.cc")
+      set(only_seeds)
+    endif()
+    if(TEND_TESTS)
       add_test(NAME corpus_${name}
-        COMMAND ${name} "${PROJECT_SOURCE_DIR}/test/corpus/${name}")
+        COMMAND ${name} ${only_seeds} "${PROJECT_SOURCE_DIR}/test/corpus/${name}")
     endif()
   endforeach()
 endfunction()

@@ -31,10 +31,32 @@ class TextSource final : public ByteSource {
   std::string_view text_;
 };
 
-/// The decisions are in the file; only the judge they leave behind is wanted.
-class Deaf final : public DecisionSink {
+/// Makes anew what stands in the file: the actions, each with its number. The last of them may be
+/// missing there, if the write that had them was cut short.
+class Again final : public DecisionSink {
  public:
-  void decided(Instant /*at*/, const Decision& /*decision*/) override {}
+  explicit Again(std::uint64_t next) : next_(next) {}
+  void decided(Instant at, const Decision& decision) override {
+    if (decision.kind != Decision::Kind::action) return;
+    if (at != at_) latest_.clear();
+    at_ = at;
+    const auto because = decision.because();
+    latest_.push_back({.number = next_++,
+                       .action = decision.action,
+                       .verdict = decision.verdict,
+                       .life = life,
+                       .why = because.empty() ? "" : describe(because.front())});
+  }
+  /// Those of the last moment.
+  [[nodiscard]] const std::vector<Ruling>& latest() const { return latest_; }
+  [[nodiscard]] Instant at() const { return at_; }
+
+  std::uint32_t life = 0;
+
+ private:
+  std::uint64_t next_;
+  Instant at_{};
+  std::vector<Ruling> latest_;
 };
 
 /// Keeps the list of what is owed while records are read, in their order.
@@ -45,6 +67,7 @@ class Debts {
     if (!record.is_object() || !record.contains("n") || !record["n"].is_number_unsigned()) return;
     const auto number = record["n"].get<std::uint64_t>();
     if (record.contains("did")) {
+      next_ = std::max(next_, number + 1);
       std::erase_if(owed_, [&](const Ruling& one) { return one.number == number; });
       return;
     }
@@ -64,6 +87,12 @@ class Debts {
     }
     owed_.push_back(std::move(ruling));
     next_ = std::max(next_, number + 1);
+  }
+  /// One that was decided and never written down.
+  void add(const Ruling& ruling) {
+    if (ruling.number < next_) return;
+    owed_.push_back(ruling);
+    next_ = ruling.number + 1;
   }
   [[nodiscard]] std::uint64_t next() const { return next_; }
   std::vector<Ruling> take_owed() { return std::move(owed_); }
@@ -89,28 +118,39 @@ Result<Past> past_of(std::string_view text, const HearRecord& hear) {
   auto judge = first_judge(*header, *std::move(policy));
   if (!judge) return std::unexpected(judge.error());
 
-  Deaf deaf;
-  Replay replay(*std::move(judge), reader, deaf);
-  std::uint32_t lives = header->life;
+  Again again(header->actions);
+  again.life = header->life;
+  Replay replay(*std::move(judge), reader, again);
+  Exit exit;
   Moment moment;
   while (true) {
     const auto more = reader.next(moment);
     if (!more) return std::unexpected(more.error());
     if (!*more) break;
-    lives +=
-        static_cast<std::uint32_t>(std::ranges::count(moment.signals, Kind::spawn, &Signal::is));
-    replay.take(moment);
+    replay.run_to(moment.at - Duration{1});
+    for (const Signal& signal : moment.signals) {
+      if (signal.is == Kind::spawn) {
+        again.life = signal.life != 0 ? signal.life : again.life + 1;
+        exit = {};
+      }
+      if (signal.is == Kind::process && signal.exit.how != Exit::How::unknown) exit = signal.exit;
+    }
+    replay.judge_at(moment);
   }
   replay.run_to(reader.last());
+  if (again.at() == reader.last()) {
+    for (const Ruling& ruling : again.latest()) debts.add(ruling);
+  }
   const Instant last = std::max(reader.last(), header->at.value_or(Instant{}));
   const std::uint64_t next_action = std::max(debts.next(), header->actions);
   return Past{.header = *std::move(header),
               .judge = std::move(replay).take_judge(),
               .last = last,
-              .lives = lives,
+              .lives = again.life,
               .next_action = next_action,
               .offsets = {.stream = reader.offset(), .said = reader.said()},
-              .owed = debts.take_owed()};
+              .owed = debts.take_owed(),
+              .exit = exit};
 }
 
 }  // namespace

@@ -32,10 +32,11 @@ struct Past {
   TraceHeader header;
   Judge judge;
   Instant last;             // that any line names, on the journal's clock
-  std::uint32_t lives = 0;  // begun so far
+  std::uint32_t lives = 0;  // the number of the last one that was begun
   std::uint64_t next_action = 1;
   Offsets offsets;           // what stands before them has been judged
   std::vector<Ruling> owed;  // decided, and not known to be done
+  Exit exit;                 // how the last life ended, if it did and that was seen
 };
 
 /// Hears every line of a decision, of what came of one, and of remarks, in their order.

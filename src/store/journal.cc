@@ -60,6 +60,18 @@ std::string header_line(const JournalHeader& header) {
   return line + "}\n";
 }
 
+void append_carried(std::string& to, Instant at, const CarriedOver& one) {
+  LineWriter line(to, at);
+  line.text("action", word(one.action));
+  line.text("why", cut_text(one.why, kLongestWords));
+  line.text("under", word(one.under));
+  line.number("life", one.life);
+  line.number("n", one.number);
+  line.raw("carried", "true");
+  line.end();
+  to += '\n';
+}
+
 Result<char> last_byte(File& file, std::uint64_t size) {
   char last = 0;
   const auto got = file.read_at(size - 1, {&last, 1});
@@ -78,15 +90,17 @@ std::string because_json(const Decision& decision) {
 
 }  // namespace
 
-Result<std::unique_ptr<Journal>> Journal::begin(Folder& folder, const JournalHeader& header) {
+Result<std::unique_ptr<Journal>> Journal::begin(Folder& folder, const JournalHeader& header,
+                                                std::span<const CarriedOver> owed) {
   const std::string name(kJournalFile);
-  const std::string line = header_line(header);
-  if (auto put = folder.replace(name, line, Folder::Sync::no); !put) {
+  std::string text = header_line(header);
+  for (const CarriedOver& one : owed) append_carried(text, header.at, one);
+  if (auto put = folder.replace(name, text, Folder::Sync::no); !put) {
     return std::unexpected(put.error());
   }
   auto file = folder.open(name, Folder::Open::append);
   if (!file) return std::unexpected(file.error());
-  return std::unique_ptr<Journal>(new Journal(*std::move(file), line.size()));
+  return std::unique_ptr<Journal>(new Journal(*std::move(file), text.size()));
 }
 
 Result<std::unique_ptr<Journal>> Journal::go_on(Folder& folder) {
@@ -131,19 +145,6 @@ void Journal::decision(Instant at, const Decision& decision, std::uint64_t numbe
     line.number("n", number);
     if (!decision.task.empty()) line.text("task", decision.task.shown());
   }
-  line.end();
-  end_line(at);
-}
-
-void Journal::carry_over(Instant at, Action action, Verdict under, std::uint64_t number,
-                         std::uint32_t life, std::string_view why) {
-  LineWriter line(pending_, at);
-  line.text("action", word(action));
-  line.text("why", cut_text(why, kLongestWords));
-  line.text("under", word(under));
-  line.number("life", life);
-  line.number("n", number);
-  line.raw("carried", "true");
   line.end();
   end_line(at);
 }

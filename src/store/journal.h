@@ -51,13 +51,24 @@ struct JournalHeader {
   std::string judge;          // Judge::snapshot(); empty: a new judge
 };
 
+/// An action of the file before this one that is still to be done.
+struct CarriedOver {
+  Action action = Action::warn;
+  Verdict under = Verdict::unknown;
+  std::uint64_t number = 0;
+  std::uint32_t life = 0;
+  std::string_view why;
+};
+
 class Journal {
  public:
   /// A journal larger than this wants to be replaced.
   static constexpr std::uint64_t kFull = std::uint64_t{4} * 1024 * 1024;
 
-  /// Puts a new journal in the place of whatever is there.
-  static Result<std::unique_ptr<Journal>> begin(Folder& folder, const JournalHeader& header);
+  /// Puts a new journal in the place of whatever is there. Behind its header stand the actions that
+  /// are still owed, marked as carried over, so that nobody takes them for second decisions.
+  static Result<std::unique_ptr<Journal>> begin(Folder& folder, const JournalHeader& header,
+                                                std::span<const CarriedOver> owed = {});
   /// Goes on writing the one that is there, after a torn last line if there is one.
   static Result<std::unique_ptr<Journal>> go_on(Folder& folder);
 
@@ -66,10 +77,6 @@ class Journal {
   void signal(Instant at, const Signal& signal, const Offsets& offsets);
   /// `number` and `life` go with an action.
   void decision(Instant at, const Decision& decision, std::uint64_t number, std::uint32_t life);
-  /// An action of the file before this one that is still to be done: marked as carried over, so
-  /// that nobody takes it for a second decision.
-  void carry_over(Instant at, Action action, Verdict under, std::uint64_t number,
-                  std::uint32_t life, std::string_view why);
   void did(Instant at, Action action, std::uint64_t number, std::string_view result);
   /// A line that no judge reads: what the keeper wants remembered, for people.
   void remark(Instant at, std::string_view what);

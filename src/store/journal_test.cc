@@ -137,7 +137,6 @@ TEST_F(Journals, hold_lines_back_until_they_are_written) {
   action.task = Name("T-1");
   journal->decision(at(2s), action, 7, 2);
   journal->did(at(3s), Action::reassign, 7, "given to \"b\"");
-  journal->carry_over(at(3s), Action::kill, Verdict::stalled, 6, 1, "silent");
   journal->remark(at(4s), "a\nb");
   EXPECT_EQ(lines(), "");
   ASSERT_TRUE(journal->write().has_value());
@@ -148,9 +147,21 @@ TEST_F(Journals, hold_lines_back_until_they_are_written) {
 {"t":2,"action":"reassign","why":")" +
                          why + R"(","under":"working","life":2,"n":7,"task":"T-1"}
 {"t":3,"did":"reassign","n":7,"result":"given to \"b\""}
-{"t":3,"action":"kill","why":"silent","under":"stalled","life":1,"n":6,"carried":true}
 {"t":4,"note":"a\nb"}
 )");
+}
+
+TEST_F(Journals, begin_with_what_is_still_to_be_done) {
+  const std::vector<CarriedOver> owed{
+      {.action = Action::kill, .under = Verdict::stalled, .number = 6, .life = 1, .why = "silent"}};
+  const auto journal = Journal::begin(*folder, header, owed).value();
+  EXPECT_EQ(
+      lines(),
+      R"({"t":12.5,"action":"kill","why":"silent","under":"stalled","life":1,"n":6,"carried":true}
+)");
+  journal->remark(at(13s), "x");
+  ASSERT_TRUE(journal->write().has_value());
+  EXPECT_TRUE(lines().ends_with("{\"t\":13,\"note\":\"x\"}\n"));
 }
 
 TEST_F(Journals, go_on_behind_what_is_there) {

@@ -2,7 +2,7 @@
 // never needs room on the disk.
 //
 //   {"boot_id":B,"pid_ns":N,"keeper_pid":P,"keeper_start_ticks":T,"life":3,"pid":P,
-//    "start_ticks":T,"group":G,"released":false}
+//    "start_ticks":T,"group":G,"released":false,"hung":false}
 #include "store/life_record.h"
 
 #include <array>
@@ -32,6 +32,7 @@ std::string record_json(const LifeRecord& record) {
       {"start_ticks", record.process.start_ticks},
       {"group", record.group},
       {"released", record.released},
+      {"hung", record.hung},
   });
 }
 
@@ -53,6 +54,7 @@ LifeRecord parse_record(std::string_view text) {
       .process = process("pid", "start_ticks"),
       .group = exact_text(*object, "group", kRecordSize),
       .released = flag_field(*object, "released"),
+      .hung = flag_field(*object, "hung"),
   };
 }
 
@@ -92,6 +94,14 @@ Result<std::unique_ptr<KeeperLock>> KeeperLock::take(Folder& folder) {
   std::unique_ptr<KeeperLock> lock(new KeeperLock(*std::move(file)));
   lock->record_ = parse_record(*text);
   return lock;
+}
+
+Result<bool> KeeperLock::is_in_place(Folder& folder) {
+  const auto ours = file_->facts();
+  if (!ours) return std::unexpected(ours.error());
+  const auto named = folder.facts(std::string(kLockFile));
+  if (!named) return std::unexpected(named.error());
+  return *named && (*named)->file == ours->file;
 }
 
 Result<void> KeeperLock::write(const LifeRecord& record) {

@@ -23,6 +23,8 @@ struct LifeRecord {
   std::string group;       // of the operating system, or ""
   /// The child was let through its gate. While this is false it may never have run anything.
   bool released = false;
+  /// It is being ended, or was, because it hung: an end that is ours and not its own.
+  bool hung = false;
 };
 
 /// The lock, held as long as this object lives.
@@ -33,6 +35,9 @@ class KeeperLock {
   /// What the file says, whoever wrote it; empty if it says nothing that can be understood.
   [[nodiscard]] const LifeRecord& record() const { return record_; }
   Result<void> write(const LifeRecord& record);
+  /// Whether the name still stands for the file that is locked. If not, somebody removed it, and
+  /// another keeper may hold the lock of another file.
+  Result<bool> is_in_place(Folder& folder);
   /// The keeper is at work: the time of the file is its own pulse.
   Result<void> touch() { return file_->touch(); }
 

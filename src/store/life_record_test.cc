@@ -16,7 +16,8 @@ LifeRecord third_life() {
           .life = 3,
           .process = {4711, 123456, 4026531836, "boot-1"},
           .group = "/sys/fs/cgroup/user/tend-x",
-          .released = true};
+          .released = true,
+          .hung = true};
 }
 
 void expect_equal(const LifeRecord& a, const LifeRecord& b) {
@@ -25,6 +26,7 @@ void expect_equal(const LifeRecord& a, const LifeRecord& b) {
   EXPECT_EQ(a.process, b.process);
   EXPECT_EQ(a.group, b.group);
   EXPECT_EQ(a.released, b.released);
+  EXPECT_EQ(a.hung, b.hung);
 }
 
 class LifeRecords : public testing::Test {

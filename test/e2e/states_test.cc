@@ -236,7 +236,7 @@ TEST_F(StatesTest, a_program_that_empties_its_stream_is_noticed_and_read_on) {
 }
 
 TEST_F(StatesTest, nul_bytes_and_lines_without_an_end_do_no_harm) {
-  const auto ran = tend({"run", "--policy", "agent", "--", "sh", "-c",
+  const auto ran = tend({"run", "--policy", "agent", "--restart", "never", "--", "sh", "-c",
                          "head -c 3000000 /dev/zero; echo; printf '\\377\\376{\"a\":'; exit 4"});
   EXPECT_EQ(ran.exit, 4);
   EXPECT_EQ(ran.out.size(), 3'000'000U + 1 + 2 + 5);
