@@ -73,8 +73,9 @@ class Kept {
   bool hears_of_journal() const {
     alignas(inotify_event) std::array<char, 4096> hints{};
     const ssize_t size = ::read(watch_, hints.data(), hints.size());
-    return size > 0 && std::string_view(hints.data(), static_cast<std::size_t>(size))
-                               .find("journal.jsonl") != std::string_view::npos;
+    return size > 0 &&
+           std::string_view(hints.data(), static_cast<std::size_t>(size)).find("journal.jsonl") !=
+               std::string_view::npos;
   }
   void drain_hints() const {
     pollfd hint{watch_, POLLIN, 0};

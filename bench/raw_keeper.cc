@@ -1,6 +1,6 @@
-// The least a keeper can be, and so the yardstick of keeper_bench and fleet_bench: starts a program,
-// sleeps on its pidfd, notes its end in a file, starts it again, and sets the time of a file every 30 s.
-// It judges nothing, remembers nothing, saves nothing.
+// The least a keeper can be, and so the yardstick of keeper_bench and fleet_bench: starts a
+// program, sleeps on its pidfd, notes its end in a file, starts it again, and sets the time of a
+// file every 30 s. It judges nothing, remembers nothing, saves nothing.
 //
 //   raw_keeper FOLDER PROGRAM [ARGUMENT...]    until it is ended; its child ends with it
 #include <fcntl.h>

@@ -1,5 +1,6 @@
-/* What the keepers of keeper_bench keep: says its number on its standard output and on the FIFO that
-   it was given, and then nothing. Linked statically, so that its own start costs as little as it can. */
+/* What the keepers of keeper_bench keep: says its number on its standard output and on the FIFO
+   that it was given, and then nothing. Linked statically, so that its own start costs as little as
+   it can. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>

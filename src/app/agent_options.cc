@@ -168,6 +168,7 @@ Result<Heartbeat> wait_for_start(Machine& machine, Folder& folder) {
     }
     timer = machine.loop.at(machine.clock.now() + kLookAgain, look);
   };
+  change = machine.loop.on_change(folder.path(), look);
   look();
   if (heartbeat.status == Status::starting) machine.loop.run();
   if (heartbeat.status == Status::starting) {

@@ -61,7 +61,7 @@ bool wait_for(Machine& machine, Folder& folder, Duration at_most,
 
 /// A folder whose keeper died gets a new one: an order needs somebody to follow it.
 Result<void> see_to_keeper(World& world, Home& home, Folder& folder) {
-  if (has_keeper(folder)) return {};
+  if (has_keeper(home.machine, folder)) return {};
   auto program = home.machine.processes.own_program();
   if (!program) return std::unexpected(program.error());
   return start_keeper(home.machine,

@@ -19,6 +19,8 @@ namespace tend {
 namespace {
 
 constexpr int kExitStartFailed = 1;
+constexpr Duration kLockMayLinger = std::chrono::seconds{2};
+constexpr Duration kLookAgain = std::chrono::milliseconds{20};
 
 int detached(World& world, Machine& machine, Folder& folder, const AgentFile& agent) {
   const auto heartbeat = wait_for_start(machine, folder);
@@ -41,7 +43,7 @@ int attach(const Arguments& arguments, World& world, Home& home) {
   }
   auto program = keeper_program(world, home.machine, *home.folder);
   if (!program) return complain(world, "run", program.error().text, kExitNo);
-  if (!has_keeper(*known->folder)) {
+  if (!has_keeper(home.machine, *known->folder)) {
     auto started =
         start_keeper(home.machine, *program, known->folder->path(), agent->inherit_input);
     if (!started) return complain(world, "run", started.error().text, kExitNo);
@@ -61,6 +63,19 @@ std::string runtime_folder(World& world, Machine& machine, const std::string& ho
     if (machine.folders.make(path)) return path;
   }
   return "";
+}
+
+/// A child of a keeper that was killed is in the way for as long as it does not know that.
+Result<Keeper::Began> begin_keeping(Machine& machine, Keeper& keeper, Folder& folder) {
+  const Instant until = machine.clock.now() + kLockMayLinger;
+  while (true) {
+    auto began = keeper.begin();
+    if (!began || *began != Keeper::Began::kept_by_another) return began;
+    if (has_keeper(machine, folder) || machine.clock.now() >= until) return began;
+    const auto timer =
+        machine.loop.at(machine.clock.now() + kLookAgain, [&] { machine.loop.stop(); });
+    machine.loop.run();
+  }
 }
 
 }  // namespace
@@ -108,6 +123,8 @@ int keep_command(const Arguments& arguments, World& world) {
   if (!policy) return complain(world, "keep", policy.error().text, kExitUsage);
 
   const std::string path = (*folder)->path();
+  auto looked_at = machine.folders.open(path);
+  if (!looked_at) return complain(world, "keep", looked_at.error().text, kExitNo);
   KeeperSettings settings{.agent = *std::move(agent),
                           .policy = *std::move(policy),
                           .environment = world.environment.all(),
@@ -115,7 +132,7 @@ int keep_command(const Arguments& arguments, World& world) {
   bool reload = false;
   {
     Keeper keeper(machine, *std::move(folder), std::move(home->folder), std::move(settings));
-    const auto began = keeper.begin();
+    const auto began = begin_keeping(machine, keeper, **looked_at);
     if (!began) return complain(world, "keep", began.error().text, kExitNo);
     if (*began != Keeper::Began::keeping) return kExitYes;
     machine.loop.run();

@@ -35,7 +35,7 @@ class File {
   /// fixed size that must fit even on a full disk.
   virtual Result<void> overwrite(std::string_view bytes) = 0;
   virtual Result<FileFacts> facts() = 0;
-  /// Sets the time of the last change to the wall clock's now.
+  /// Sets the time of the last change to the wall clock's now. Loop::on_change does not tell of it.
   virtual Result<void> touch() = 0;
   virtual Result<void> touch(WallTime modified) = 0;
   /// Gives the blocks of [0, end) back; the size and all other bytes stay. Fails where the file

@@ -412,6 +412,18 @@ TYPED_TEST(LoopContract, hints_at_changes_in_a_folder) {
   EXPECT_EQ(this->machine_.loop.on_change(this->path("none"), [] {}), nullptr);
 }
 
+TYPED_TEST(LoopContract, does_not_hint_at_a_touch) {
+  auto file = this->home_->open("beat", Folder::Open::update).value();
+  int heard = 0;
+  auto hint = this->machine_.loop.on_change(this->home_->path(), [&] { ++heard; });
+  if (hint == nullptr) GTEST_SKIP() << "this system has no hint to give";
+  ASSERT_TRUE(file->touch());
+  ASSERT_TRUE(file->touch(WallTime{77s}));
+  int looks = 0;
+  EXPECT_TRUE(this->run_until([&] { return ++looks > 10; }));
+  EXPECT_EQ(heard, 0);
+}
+
 template <class Which>
 class ProcessContract : public Contract<Which> {};
 TYPED_TEST_SUITE(ProcessContract, Machines, MachineNames);

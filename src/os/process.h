@@ -73,7 +73,12 @@ struct Launch {
   /// Files opened for reading and writing (a fifo has thus always a reader), at these numbers.
   std::vector<std::pair<int, std::string>> extra;
   std::string group;  // of make_group(); empty: none
+  /// A file and a place in it: there a child of spawn() writes kSigned the moment it is let through
+  /// its gate, before its program runs. Empty: nowhere.
+  std::pair<std::string, std::uint64_t> sign;
 };
+
+inline constexpr char kSigned = '!';
 
 /// Why a program could not be started: what the shell's exit code would be, and the words.
 struct NotStarted {

@@ -64,9 +64,11 @@ void poke_keeper(Machine& machine, Folder& folder) {
   (void)machine.processes.open((*lock)->record.keeper)->signal(Kill::look);
 }
 
-bool has_keeper(Folder& folder) {
+bool has_keeper(Machine& machine, Folder& folder) {
   const auto lock = look_at_lock(folder);
-  return lock && *lock && (*lock)->held;
+  if (!lock || !*lock || !(*lock)->held) return false;
+  const RunState keeper = machine.processes.open((*lock)->record.keeper)->look().state;
+  return keeper != RunState::gone && keeper != RunState::zombie && keeper != RunState::reused;
 }
 
 }  // namespace tend

@@ -32,7 +32,8 @@ Result<void> start_keeper(Machine& machine, const KeeperProgram& keeper, const s
 /// the next one reads everything.
 void poke_keeper(Machine& machine, Folder& folder);
 
-/// Whether somebody holds the keeper's lock.
-bool has_keeper(Folder& folder);
+/// Whether somebody holds the keeper's lock; a child that outlives its killed keeper for a moment
+/// does not count.
+bool has_keeper(Machine& machine, Folder& folder);
 
 }  // namespace tend

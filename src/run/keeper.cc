@@ -18,6 +18,7 @@ constexpr Duration kBetweenLooks = 50ms;  // hints come in showers
 constexpr Duration kFaultAgain = 20s;     // a fault that lasts is said again before it is forgotten
 constexpr Duration kShortestPoll = 100ms;
 constexpr Duration kLongestPoll = 5s;
+constexpr Duration kShortLife = 60s;  // one after the other: each has to wait longer for the next
 
 ProcessState state_of(RunState state) {
   switch (state) {
@@ -57,18 +58,6 @@ double calendar_seconds(WallTime wall) {
   return std::chrono::duration<double>(wall.time_since_epoch()).count();
 }
 
-std::string exit_words(const ExitStatus& exit) {
-  switch (exit.how) {
-    case ExitStatus::How::code:
-      return fmt::format("exit {}", exit.value);
-    case ExitStatus::How::signal:
-      return fmt::format("signal {}", exit.value);
-    case ExitStatus::How::unknown:
-      break;
-  }
-  return "an end that nobody saw";
-}
-
 }  // namespace
 
 Keeper::Keeper(Machine& machine, std::unique_ptr<Folder> folder, std::unique_ptr<Folder> home,
@@ -80,6 +69,18 @@ Keeper::Keeper(Machine& machine, std::unique_ptr<Folder> folder, std::unique_ptr
       pauses_(machine.clock) {}
 
 Keeper::~Keeper() = default;
+
+std::string Keeper::exit_words() const {
+  switch (exit_.how) {
+    case Exit::How::code:
+      return fmt::format("exit {}", exit_.value);
+    case Exit::How::signal:
+      return fmt::format("signal {}", exit_.value);
+    case Exit::How::unknown:
+      break;
+  }
+  return "an end that nobody saw";
+}
 
 // --- Looking ------------------------------------------------------------------------------------
 
@@ -103,12 +104,11 @@ void Keeper::look_soon() {
 }
 
 void Keeper::look() {
-  if (stage_ == Stage::over) return;
+  if (stage_ >= Stage::over) return;
   CHECK(!looking_);
   looking_ = true;
   look_is_due_ = false;
-  bool late = false;
-  const Instant now = pauses_.look(batch_, late);
+  const Instant now = pauses_.look(batch_);
   last_look_ = now;
   look_at_intent();
   // The process first, then its stream: what it printed before it ended is read before its end is
@@ -117,6 +117,10 @@ void Keeper::look() {
   const std::uint64_t read_before = senses_->offsets().stream;
   senses_->look(batch_, now, recorder_->life(), recorder_->shift());
   if (is_over(condition.state)) {
+    while (senses_->has_more()) {
+      judge_now(now);
+      senses_->look(batch_, now, recorder_->life(), recorder_->shift());
+    }
     senses_->flush(batch_, now, condition.exit == ExitStatus{ExitStatus::How::code, 0});
   }
   poll_every_ = senses_->offsets().stream != read_before ? kShortestPoll
@@ -124,14 +128,15 @@ void Keeper::look() {
   note_process(condition);
   look_around(now);
   note_faults(now);
-  judge_now(now, late);
+  judge_now(now);
   beat_if_due(now);
+  if (stage_ == Stage::replaced) return;
   senses_->bound(stage_ != Stage::living);
   say_remarks();
   settle();
   looking_ = false;
-  if (!batch_.signals.empty()) look_is_due_ = true;  // of a life that settle() began
-  if (stage_ != Stage::over) schedule();
+  if (!batch_.signals.empty() || senses_->has_more()) look_is_due_ = true;
+  if (stage_ < Stage::over) schedule();
 }
 
 Condition Keeper::look_at_process() {
@@ -147,64 +152,43 @@ void Keeper::note_process(const Condition& condition) {
   batch_.signals.push_back(
       {.is = Kind::process, .process = state_of(condition.state), .exit = exit_of(condition.exit)});
   if (!over) return;
-  exit_ = condition.exit;
+  if (condition.exit.how != ExitStatus::How::unknown) exit_ = exit_of(condition.exit);
   exit_watch_.reset();
   process_.reset();
   life_ends_at_.reset();
   if (stage_ == Stage::living) stage_ = Stage::between;
-  pulse_->change().exit = exit_of(exit_);
-  if (ended_by_.empty()) ended_by_ = exit_words(exit_);
+  pulse_->change().exit = exit_;
+  if (ended_by_.empty()) ended_by_ = exit_words();
 }
 
-void Keeper::look_at_intent() {
-  const auto intent = read_intent(*folder_);
-  if (!intent || !*intent || *intent == intent_) return;
-  intent_ = **intent;
-  if (intent_->want == Want::stop || intent_->want == Want::drain) {
-    // A stop that was fulfilled once must not end a life that was begun after it.
-    if (stopping_ && !intent_->now) return;
-  }
-  batch_.signals.push_back({.is = Kind::intent, .want = intent_->want});
-  switch (intent_->want) {
-    case Want::stop:
-      order_stop(intent_->now, intent_->by);
-      break;
-    case Want::pause:
-      freeze(true);
-      break;
-    case Want::run:
-      freeze(false);
-      break;
-    case Want::drain:
-      break;
-  }
-}
-
-/// Our own trouble to write is no fault of the agent, and nothing destructive is done meanwhile.
+/// Our own trouble to read and to write is no fault of the agent, and nothing destructive is done
+/// meanwhile.
 void Keeper::note_faults(Instant now) {
-  const std::string& problem = recorder_->problem();
+  const bool deaf = !senses_->problem().empty();
+  const std::string& problem = deaf ? senses_->problem() : recorder_->problem();
   if (problem.empty()) {
-    if (fault_said_) event("note", "the journal can be written again", "", false);
+    if (fault_said_) event("note", "the agent's files can be read and written again", "", false);
     fault_said_.reset();
     return;
   }
   if (fault_said_ && now - *fault_said_ < kFaultAgain) return;
-  if (!fault_said_) event("note", "the journal cannot be written: " + problem, "", true);
+  if (!fault_said_) {
+    event("note",
+          fmt::format("the {}: {}", deaf ? "agent cannot be heard" : "journal cannot be written",
+                      problem),
+          "", true);
+  }
   fault_said_ = now;
   batch_.signals.push_back({.is = Kind::fault});
 }
 
 // --- Judging ------------------------------------------------------------------------------------
 
-void Keeper::judge_now(Instant now, bool late) {
+void Keeper::judge_now(Instant now) {
   do {
-    for (const Ruling& ruling : recorder_->judge(batch_, now, late, senses_->offsets())) {
-      take(ruling);
-    }
-    late = false;
-    if (!advance_chain()) return;
+    for (const Ruling& ruling : recorder_->judge(batch_, now, senses_->offsets())) take(ruling);
     now = machine_.clock.now();
-  } while (true);
+  } while (advance_chain());
 }
 
 void Keeper::on_verdict(const Decision& decision) {
@@ -217,41 +201,57 @@ void Keeper::on_verdict(const Decision& decision) {
   event("verdict", word(decision.verdict), "", false);
 }
 
-/// Is there anything left to keep?
 void Keeper::settle() {
   Heartbeat& says = pulse_->change();
   says.resumes_spent = recorder_->judge().resumes();
   says.resumes_allowed = recorder_->judge().policy().budget.between_refills;
-  if (stage_ == Stage::between && !acting_ && !backoff_) {
-    const Verdict verdict = recorder_->judge().verdict();
-    const RestartPolicy restart = settings_.agent.restart;
-    if (stopping_) {
-      leave(outcome_ == WorkOutcome::none ? WorkOutcome::stopped : outcome_, ended_by_);
-    } else if (verdict == Verdict::finished) {
-      if (restart == RestartPolicy::always && !only_watches()) {
-        begin_life();
-      } else {
-        leave(WorkOutcome::done, ended_by_);
-      }
-    } else if (verdict == Verdict::dead && chain_.empty() &&
-               (restart == RestartPolicy::never || only_watches())) {
-      leave(WorkOutcome::failed, ended_by_);
-    }
-  }
+  if (stage_ == Stage::between && !acting_) settle_end();
+  if (stage_ == Stage::replaced) return;
   if (auto written = pulse_->write(); !written && beat_problem_ != written.error().text) {
     beat_problem_ = written.error().text;
     event("note", "the heartbeat cannot be written: " + beat_problem_, "", true);
   }
 }
 
+/// A life is over. Is there anything left to keep?
+void Keeper::settle_end() {
+  const Verdict verdict = recorder_->judge().verdict();
+  const RestartPolicy restart = settings_.agent.restart;
+  if (stopping_) return leave(WorkOutcome::stopped, ended_by_);
+  if (verdict == Verdict::finished) {
+    const bool drains = intent_ && intent_->want == Want::drain;
+    if (restart != RestartPolicy::always || only_watches() || drains) {
+      return leave(WorkOutcome::done, ended_by_);
+    }
+    if (wants_pause()) return;
+    const Instant now = machine_.clock.now();
+    if (!begin_at_) {
+      short_lives_ = now - life_began_at_ < kShortLife ? short_lives_ + 1 : 0;
+      pause_before_begin(std::max(short_lives_, 1U) - 1);
+    }
+    if (now >= *begin_at_) begin_life();
+    return;
+  }
+  // One that hung comes back, unless told otherwise, whatever is to become of one that fails.
+  const bool comes_back = restart != RestartPolicy::never ||
+                          (record_.hung && settings_.agent.on_stall == OnStall::resume);
+  if (verdict == Verdict::dead && chain_.empty() && (!comes_back || only_watches())) {
+    leave(WorkOutcome::failed, ended_by_);
+  }
+}
+
 // --- Beating and waking -------------------------------------------------------------------------
 
 void Keeper::beat_if_due(Instant now) {
-  if (now < beat_due_) return;
+  if (stage_ >= Stage::over || now < beat_due_) return;
   beat_due_ = now + settings_.agent.beat;
+  if (!holds_lock()) return;
   (void)lock_->touch();
   if (!settings_.agent.tmux.empty()) look_at_terminal();
-  if (!process_ || is_over(last_state_)) return;
+  if (process_ && !is_over(last_state_)) beat();
+}
+
+void Keeper::beat() {
   const auto beat = pulse_->beat();
   if (beat) {
     beat_problem_.clear();
@@ -275,10 +275,15 @@ void Keeper::schedule() {
   earlier(sample_at_);
   earlier(life_ends_at_);
   earlier(poll_at_);
+  // What waits for something else is not waited for by looking at the clock.
+  if (begin_at_ > now) earlier(begin_at_);
+  if (kill_after_ > now) earlier(kill_after_);
   if (!change_) earlier(last_look_ + poll_every_);
+  // What we are late for lies behind this look, which is over.
+  when = std::max(when, now + 1ms);
   pauses_.expect(when);
   if (look_is_due_) earlier(last_look_ + kBetweenLooks);
-  wake_ = machine_.loop.at(std::max(when, now), [this] { look(); });
+  wake_ = machine_.loop.at(when, [this] { look(); });
 }
 
 void Keeper::say_remarks() {

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "act/ending.h"
+#include "act/launch.h"
 #include "act/preserve.h"
 #include "act/tell.h"
 #include "base/result.h"
@@ -60,51 +61,92 @@ class Keeper {
   [[nodiscard]] bool wants_reload() const { return wants_reload_; }
 
  private:
-  enum class Stage : std::uint8_t { beginning, living, between, leaving, over };
+  enum class Stage : std::uint8_t {
+    beginning,
+    living,
+    between,
+    leaving,
+    over,
+    replaced,  // another keeper holds the lock: nothing is written any more
+  };
 
   // keeper.cc: looking and judging.
   void look();
   void look_now();
   void look_soon();
-  void look_at_intent();
   Condition look_at_process();
   void note_process(const Condition& condition);
-  void judge_now(Instant now, bool late);
+  void judge_now(Instant now);
   void on_verdict(const Decision& decision);
   void settle();
+  void settle_end();
   void schedule();
   void beat_if_due(Instant now);
+  void beat();
   void say_remarks();
   void note_faults(Instant now);
+  [[nodiscard]] std::string exit_words() const;
 
-  // keeper_life.cc: lives begin, are taken over, end.
+  // keeper_recovery.cc: going on where a keeper before us stopped.
   Result<void> recover();
+  void subscribe();
   void take_over(const Recorder::Found& found);
+  void remember_life(const Recorder::Found& found);
+  void note_absence(const Recorder::Found& found);
+  std::unique_ptr<Process> find_process(const Recorder::Found& found);
+  void note_begin();
+  void take_owed(const std::vector<Ruling>& owed);
+  [[nodiscard]] bool is_at_gate();
+  [[nodiscard]] bool has_run();
+
+  // keeper_life.cc: lives begin and end.
   void begin_life();
   void start_process();
+  void start_watching();
+  LaunchOrder launch_order();
   void start_failed(const NotStarted& why);
   void hold_process(std::unique_ptr<Process> process);
-  void listen();
-  void hear(const Datagram& datagram);
-  void become_main(std::int64_t pid);
   void leave(WorkOutcome outcome, std::string ended_by);
+  void end_rest(bool at_once);
   void write_end();
+  void stop_loop();
+  [[nodiscard]] bool holds_lock();
   [[nodiscard]] Belonging belonging() const;
   [[nodiscard]] bool is_one_of_ours(std::int64_t pid);
   [[nodiscard]] bool only_watches() const { return settings_.agent.command.empty(); }
+
+  // keeper_orders.cc: what the agent says by itself, and what people want.
+  void listen();
+  void hear(const Datagram& datagram);
+  void become_main(std::int64_t pid);
+  void look_at_intent();
+  void hear_intent(const Intent& intent);
+  void order_own_stop(const std::string& by);
+  void order_stop(bool at_once, const std::string& by);
+  void save_and_end(bool at_once, bool again);
+  void keep_paused();
+  bool freeze(bool stop);
+  [[nodiscard]] bool wants_pause() const;
 
   // keeper_acts.cc: doing what was decided.
   void take(const Ruling& ruling);
   void tell_person(const Ruling& ruling);
   /// Begins the next act of the chain; true if there is something new to judge.
   bool advance_chain();
-  bool do_preserve(const Ruling& ruling);
-  bool do_kill(const Ruling& ruling);
-  bool do_begin_again(const Ruling& ruling);
-  void order_stop(bool at_once, const std::string& by);
+  /// Each of these begins or finishes the first of the chain.
+  void do_preserve();
+  void do_kill();
+  void do_begin_again();
+  [[nodiscard]] bool must_wait(const Ruling& ruling);
+  [[nodiscard]] std::string why_not_kill(const Ruling& ruling);
+  [[nodiscard]] std::string why_not_begin(const Ruling& ruling);
+  void pause_before_begin(std::uint32_t attempts_before);
+  void preserve(const std::string& why, std::function<void(const Result<Preserved>&)> done);
   void end_processes(bool at_once, std::function<void(const Ended&)> done);
+  void finish_first(std::string_view result);
+  void forget_chain(std::string_view result);
   void finish_act(const Ruling& ruling, std::string_view result);
-  void freeze(bool stop);
+  void action_event(const Ruling& ruling, std::string_view result);
   void event(std::string_view kind, std::string_view what, std::string_view result,
              bool needs_person);
 
@@ -112,14 +154,14 @@ class Keeper {
   void look_around(Instant now);
   void plan_sample();
   void sample();
-  void note_fleet(Instant now);
+  void look_at_fleet(Instant now);
   /// What all processes of the agent have used so far.
   struct Used {
     Instant at{};
     Duration cpu{};
     std::uint64_t disk_bytes = 0;
   };
-  Used used_so_far();
+  std::optional<Used> used_so_far();
   void look_at_terminal();
 
   Machine& machine_;
@@ -138,32 +180,40 @@ class Keeper {
   Stage stage_ = Stage::beginning;
   std::unique_ptr<Process> process_;
   RunState last_state_ = RunState::unknown;
-  ExitStatus exit_;
+  Exit exit_;  // of this life, if it is over and that was seen
   WallTime life_began_{};
+  Instant life_began_at_{};
   std::optional<Instant> life_ends_at_;  // --max-life
   std::optional<Intent> intent_;
   bool stopping_ = false;
   bool wants_reload_ = false;
+  bool loop_stopped_ = false;
   std::string ended_by_;
   WorkOutcome outcome_ = WorkOutcome::none;
 
-  std::deque<Ruling> chain_;
-  bool acting_ = false;  // the first of the chain is under way
+  std::deque<Ruling> chain_;  // what is to be done, in this order
+  bool acting_ = false;       // something is under way that ends processes or saves work
   std::unique_ptr<Ending> ending_;
   std::unique_ptr<Preserve> preserve_;
   std::unique_ptr<Tell> tell_;
-  Subscribed backoff_;
+  std::deque<Ruling> telling_;         // what tell_ has not finished yet
+  std::optional<Instant> kill_after_;  // there must be time to see whether others are silent too
+  std::optional<Instant> begin_at_;    // the next life, after a pause
   std::uint32_t attempts_ = 0;
+  std::uint32_t short_lives_ = 0;    // in a row, of those that ended well
+  std::uint32_t failed_starts_ = 0;  // in a row
+  Subscribed end_again_;             // until the end could be written
 
   Instant beat_due_{};
   Instant last_look_{};
   bool look_is_due_ = false;
   bool looking_ = false;
-  bool looked_again_ = false;
   Duration poll_every_{};
   std::optional<Instant> poll_at_;
   std::optional<Instant> fault_said_;
   std::string beat_problem_;
+  std::string freeze_problem_;
+  std::uint32_t refused_ = 0;  // messages that were none of this agent's
 
   std::optional<Instant> sample_for_;  // the deadline that a sample was planned for
   std::optional<Instant> sample_at_;
@@ -171,6 +221,7 @@ class Keeper {
   bool files_changed_ = false;
   WallTime files_since_{};
   std::optional<Instant> fleet_looked_;
+  bool fleet_silent_ = false;  // when it was looked at last
 
   Subscribed wake_;
   Subscribed change_;

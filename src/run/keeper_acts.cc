@@ -18,6 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* kRetryFile = ".retry-count";
+constexpr Duration kSeeOthers = 2s;
 
 bool belongs_to_chain(Action action) {
   return action == Action::preserve || action == Action::kill || action == Action::resume ||
@@ -43,20 +44,26 @@ std::string what_to_do(const Ruling& ruling, const std::string& agent) {
 
 void Keeper::take(const Ruling& ruling) {
   if (belongs_to_chain(ruling.action)) {
-    if (stopping_ || stage_ == Stage::leaving) {
+    if (stopping_ || stage_ >= Stage::leaving) {
       recorder_->did(ruling, "not done: the agent is being stopped");
-    } else {
-      chain_.push_back(ruling);
+      return;
+    }
+    chain_.push_back(ruling);
+    const bool had_no_second_look =
+        settings_.policy.direct || settings_.policy.limits.confirm < kSeeOthers;
+    if (ruling.action == Action::kill && had_no_second_look) {
+      kill_after_ = machine_.clock.now() + kSeeOthers;
     }
     return;
   }
-  if (is_for_person(ruling.action)) tell_person(ruling);
-  finish_act(ruling, is_for_person(ruling.action) ? "told" : "noted");
+  if (is_for_person(ruling.action)) return tell_person(ruling);
+  finish_act(ruling, "noted");
 }
 
+/// It is told when the command that tells it has ended well; if we die before, it is told again.
 void Keeper::tell_person(const Ruling& ruling) {
   pulse_->change().note = ruling.why;
-  if (!tell_) return;
+  if (!tell_) return finish_act(ruling, "there is no --notify");
   Incident incident;
   incident.agent = settings_.agent.agent;
   incident.session = settings_.agent.session;
@@ -69,11 +76,17 @@ void Keeper::tell_person(const Ruling& ruling) {
   incident.folder = folder_->path();
   incident.at = calendar_seconds(machine_.clock.wall());
   incident.what_to_do = what_to_do(ruling, settings_.agent.agent);
-  if (auto told = tell_->tell(incident); !told) event("note", told.error().text, "", true);
+  if (auto told = tell_->tell(incident); !told) return finish_act(ruling, told.error().text);
+  telling_.push_back(ruling);
+  action_event(ruling, "");
 }
 
 void Keeper::finish_act(const Ruling& ruling, std::string_view result) {
   recorder_->did(ruling, result);
+  action_event(ruling, result);
+}
+
+void Keeper::action_event(const Ruling& ruling, std::string_view result) {
   Event event;
   event.kind = Event::Kind::action;
   event.at = calendar_seconds(machine_.clock.wall());
@@ -90,199 +103,158 @@ void Keeper::finish_act(const Ruling& ruling, std::string_view result) {
 // --- The chain ----------------------------------------------------------------------------------
 
 bool Keeper::advance_chain() {
-  while (!acting_ && !backoff_ && !chain_.empty()) {
-    const Ruling ruling = chain_.front();
-    chain_.pop_front();
-    bool new_to_judge = false;
-    switch (ruling.action) {
+  while (!acting_ && !chain_.empty() && stage_ < Stage::leaving && !must_wait(chain_.front())) {
+    const std::size_t before = chain_.size();
+    switch (chain_.front().action) {
       case Action::preserve:
-        new_to_judge = do_preserve(ruling);
+        do_preserve();
         break;
       case Action::kill:
-        new_to_judge = do_kill(ruling);
+        do_kill();
         break;
       default:
-        new_to_judge = do_begin_again(ruling);
+        do_begin_again();
         break;
     }
-    if (new_to_judge) return true;
+    if (chain_.size() == before) break;  // it goes on later
   }
-  return false;
+  return std::ranges::any_of(batch_.signals,
+                             [](const Signal& signal) { return signal.is == Kind::spawn; });
 }
 
-bool Keeper::do_preserve(const Ruling& ruling) {
-  if (settings_.agent.worktree.empty()) {
-    finish_act(ruling, "no work tree to save");
-    return false;
-  }
+/// Not now, and perhaps soon. The judge has said its word once, so it must not be lost.
+bool Keeper::must_wait(const Ruling& ruling) {
+  if (ruling.action == Action::preserve) return false;
+  if (!recorder_->problem().empty()) return true;  // written down first, done then
+  if (ruling.action != Action::kill && wants_pause()) return true;
+  if (!process_ || ruling.life != recorder_->life()) return false;
+  // A round in which we were not fit to judge, or the second look after it.
+  const Verdict verdict = recorder_->judge().verdict();
+  if (verdict == Verdict::unknown) return true;
+  if (verdict == Verdict::suspect && ruling.verdict == Verdict::stalled) return true;
+  if (verdict != Verdict::stalled || ruling.verdict != Verdict::stalled) return false;
+  const Instant now = machine_.clock.now();
+  if (kill_after_ && now < *kill_after_) return true;
+  kill_after_.reset();
+  look_at_fleet(now);
+  return fleet_silent_;
+}
+
+void Keeper::finish_first(std::string_view result) {
+  if (chain_.empty()) return;  // an order to stop overtook it
+  const Ruling ruling = chain_.front();
+  chain_.pop_front();
+  finish_act(ruling, result);
+}
+
+void Keeper::forget_chain(std::string_view result) {
+  for (const Ruling& ruling : std::exchange(chain_, {})) recorder_->did(ruling, result);
+}
+
+void Keeper::do_preserve() {
+  if (settings_.agent.worktree.empty()) return finish_first("no work tree to save");
   acting_ = true;
+  preserve(chain_.front().why, [this](const Result<Preserved>& saved) {
+    acting_ = false;
+    finish_first(saved ? saved->what : "not saved: " + saved.error().text);
+    if (!saved) event("note", "work could not be saved: " + saved.error().text, "", true);
+    look_now();
+  });
+}
+
+void Keeper::preserve(const std::string& why, std::function<void(const Result<Preserved>&)> done) {
   PreserveOrder order;
   order.agent = settings_.agent.agent;
   order.life = std::max<std::uint32_t>(record_.life, 1);
   order.worktree = settings_.agent.worktree;
-  order.why = ruling.why;
+  order.why = why;
   order.since = life_began_;
   order.exclude = {home_->path()};
-  preserve_ = std::make_unique<Preserve>(
-      machine_, *folder_, std::move(order), [this, ruling](const Result<Preserved>& saved) {
-        acting_ = false;
-        finish_act(ruling, saved ? saved->what : "not saved: " + saved.error().text);
-        if (!saved) event("note", "work could not be saved: " + saved.error().text, "", true);
-        look_now();
-      });
-  return false;
+  preserve_ = std::make_unique<Preserve>(machine_, *folder_, std::move(order), std::move(done));
 }
 
-bool Keeper::do_kill(const Ruling& ruling) {
+std::string Keeper::why_not_kill(const Ruling& ruling) {
   const Verdict verdict = recorder_->judge().verdict();
-  std::string not_done;
-  if (!process_) {
-    not_done = "its process is gone already";
-  } else if (ruling.life != recorder_->life() || verdict != ruling.verdict) {
-    not_done = fmt::format("it is {} now", word(verdict));
-  } else if (only_watches()) {
-    not_done = "it is only watched";
-  } else if (settings_.agent.on_stall == OnStall::report && verdict == Verdict::stalled) {
-    not_done = "--on-stall report";
+  if (!process_) return "its process is gone already";
+  if (ruling.life != recorder_->life()) return "a new life has begun already";
+  if (verdict != ruling.verdict) return fmt::format("it is {} now", word(verdict));
+  if (only_watches()) return "it is only watched";
+  if (settings_.agent.on_stall == OnStall::report && verdict == Verdict::stalled) {
+    return "--on-stall report";
   }
-  if (!not_done.empty()) {
-    finish_act(ruling, "not done: " + not_done);
-    return false;
+  return "";
+}
+
+void Keeper::do_kill() {
+  const Ruling ruling = chain_.front();
+  if (const std::string why = why_not_kill(ruling); !why.empty()) {
+    if (process_ && std::exchange(record_.hung, false)) (void)lock_->write(record_);
+    return finish_first("not done: " + why);
   }
+  if (!holds_lock()) return;
   acting_ = true;
   ended_by_ = "killed by tend: " + ruling.why;
-  end_processes(false, [this, ruling](const Ended& ended) {
+  record_.hung = true;
+  (void)lock_->write(record_);
+  end_processes(false, [this](const Ended& ended) {
     ending_.reset();
     acting_ = false;
-    finish_act(ruling, ended.how);
+    finish_first(ended.how);
     look_now();
   });
-  return false;
+}
+
+std::string Keeper::why_not_begin(const Ruling& ruling) {
+  const Verdict verdict = recorder_->judge().verdict();
+  const OnStall cure = settings_.agent.on_stall;
+  if (ruling.life != recorder_->life()) return "a new life has begun already";
+  if (only_watches()) return "it is only watched";
+  if (process_ && verdict != ruling.verdict) return fmt::format("it is {} now", word(verdict));
+  if (process_ && cure == OnStall::report) return "--on-stall report";
+  if (process_) return "";
+  if (record_.hung) return cure == OnStall::kill ? "--on-stall kill" : "";
+  return settings_.agent.restart == RestartPolicy::never ? "--restart never" : "";
 }
 
 /// A new life, after a pause that grows with every attempt.
-bool Keeper::do_begin_again(const Ruling& ruling) {
-  const bool was_stall = ended_by_.starts_with("killed by tend");
-  std::string not_done;
-  if (ruling.life != recorder_->life()) {
-    not_done = "a new life has begun already";
-  } else if (only_watches()) {
-    not_done = "it is only watched";
-  } else if (was_stall && settings_.agent.on_stall == OnStall::kill) {
-    not_done = "--on-stall kill";
-  } else if (!was_stall && settings_.agent.restart == RestartPolicy::never) {
-    not_done = "--restart never";
-  }
-  if (!not_done.empty()) {
-    finish_act(ruling, "not done: " + not_done);
+void Keeper::do_begin_again() {
+  const Ruling ruling = chain_.front();
+  if (const std::string why = why_not_begin(ruling); !why.empty()) {
+    finish_first("not done: " + why);
     if (!process_ && ruling.life == recorder_->life()) leave(WorkOutcome::failed, ended_by_);
-    return false;
+    return;
   }
   if (process_) {
     // The cure of one that waits for what has ended: it is resumed without having been killed.
+    if (!holds_lock()) return;
     acting_ = true;
-    end_processes(false, [this, ruling](const Ended&) {
+    ended_by_ = "killed by tend: " + ruling.why;
+    record_.hung = true;
+    (void)lock_->write(record_);
+    end_processes(false, [this](const Ended&) {
       ending_.reset();
       acting_ = false;
-      chain_.push_front(ruling);
       look_now();
     });
-    return false;
+    return;
   }
-  ++attempts_;
-  (void)folder_->replace(kRetryFile, fmt::format("{}\n", attempts_), Folder::Sync::no);
-  const std::uint32_t spent = recorder_->judge().resumes();
-  const Duration wait = backoff(spent > 0 ? spent - 1 : 0, machine_.entropy.number());
-  const auto go = [this, ruling] {
-    begin_life();
-    finish_act(ruling, process_ ? fmt::format("life {} begun", record_.life) : "under way");
-  };
-  if (wait == 0ms) {
-    go();
-    return !batch_.signals.empty();
+  if (!begin_at_) {
+    ++attempts_;
+    (void)folder_->replace(kRetryFile, fmt::format("{}\n", attempts_), Folder::Sync::no);
+    pause_before_begin(std::max(recorder_->judge().resumes(), 1U) - 1);
   }
-  backoff_ = machine_.loop.at(machine_.clock.now() + wait, [this, go] {
-    const Subscribed fired = std::move(backoff_);
-    go();
-    look_now();
-  });
-  return false;
+  if (machine_.clock.now() >= *begin_at_) begin_life();
 }
 
-// --- Ending -------------------------------------------------------------------------------------
+void Keeper::pause_before_begin(std::uint32_t attempts_before) {
+  begin_at_ = machine_.clock.now() + backoff(attempts_before, machine_.entropy.number());
+}
 
 void Keeper::end_processes(bool at_once, std::function<void(const Ended&)> done) {
   EndOrder order;
   order.who = belonging();
   order.now = at_once;
   ending_ = std::make_unique<Ending>(machine_, std::move(order), std::move(done));
-}
-
-/// Saves the work, then ends everything. A second order that is in a hurry overtakes the first.
-void Keeper::order_stop(bool at_once, const std::string& by) {
-  if (stage_ == Stage::leaving || stage_ == Stage::over) return;
-  const bool again = std::exchange(stopping_, true);
-  backoff_.reset();
-  for (const Ruling& ruling : chain_)
-    recorder_->did(ruling, "not done: the agent is being stopped");
-  chain_.clear();
-  ended_by_ = by;
-  outcome_ = WorkOutcome::stopped;
-  if (!process_ || only_watches()) {
-    process_.reset();
-    exit_watch_.reset();
-    stage_ = Stage::between;
-    if (!acting_) leave(WorkOutcome::stopped, by);
-    return;
-  }
-  freeze(false);
-  const auto end_all = [this, at_once] {
-    acting_ = true;
-    end_processes(at_once, [this](const Ended& ended) {
-      ending_.reset();
-      acting_ = false;
-      recorder_->remark("stopped: " + ended.how);
-      if (!ended.all_gone) event("note", "not all could be stopped: " + ended.how, "", true);
-      look_now();
-    });
-  };
-  if (again || settings_.agent.worktree.empty()) {
-    preserve_.reset();
-    end_all();
-    return;
-  }
-  acting_ = true;
-  PreserveOrder order;
-  order.agent = settings_.agent.agent;
-  order.life = record_.life;
-  order.worktree = settings_.agent.worktree;
-  order.why = "stopped by " + by;
-  order.since = life_began_;
-  order.exclude = {home_->path()};
-  ending_.reset();
-  preserve_ = std::make_unique<Preserve>(
-      machine_, *folder_, std::move(order), [this, end_all](const Result<Preserved>& saved) {
-        recorder_->remark(saved ? "saved: " + saved->what : "not saved: " + saved.error().text);
-        end_all();
-      });
-}
-
-/// `tend pause` stops all processes of the agent where they stand; `tend unpause` lets them go on.
-void Keeper::freeze(bool stop) {
-  Heartbeat& says = pulse_->change();
-  const bool frozen = says.status == Status::paused;
-  if (!process_ || frozen == stop) return;
-  says.status = stop ? Status::paused : Status::running;
-  if (only_watches() || (stop && intent_ && intent_->keep_running)) return;
-  const auto all = machine_.processes.all(kMarkVariable);
-  if (!all) {
-    event("note", "its processes could not be listed: " + all.error().text, "", true);
-    return;
-  }
-  const auto grouped = machine_.processes.members(record_.group);
-  for (const ProcessId& id : members(*all, belonging(), grouped, machine_.processes.self())) {
-    (void)machine_.processes.open(id)->signal(stop ? Kill::stop : Kill::cont);
-  }
 }
 
 }  // namespace tend

@@ -38,13 +38,11 @@ bool counts_in_fleet(const Heartbeat& heartbeat) {
 void Keeper::look_around(Instant now) {
   if (life_ends_at_ && now >= *life_ends_at_) {
     life_ends_at_.reset();
-    batch_.signals.push_back({.is = Kind::intent, .want = Want::stop});
-    order_stop(false, "--max-life");
+    order_own_stop("--max-life");
   }
   if (poll_at_ && now >= *poll_at_) {
     // The first beats of a life are looked for early; later the keeper's own beat is often enough.
-    const Duration waited =
-        std::chrono::duration_cast<Duration>(machine_.clock.wall() - life_began_);
+    const Duration waited = now - life_began_at_;
     poll_at_ = waited < settings_.agent.beat ? std::optional(now + std::max(waited, Duration{1s}))
                                              : std::nullopt;
   }
@@ -56,13 +54,14 @@ void Keeper::look_around(Instant now) {
   const auto next = recorder_->next();
   if (used_before_ && next && now >= *next && now > used_before_->at) {
     const Used before = *std::exchange(used_before_, std::nullopt);
-    const Used used = used_so_far();
-    const bool computes = (used.cpu - before.cpu) * 1000 >= (now - before.at) * kBusyMsPerSecond;
-    if (computes || used.disk_bytes >= before.disk_bytes + kBusyDiskBytes) {
+    const auto used = used_so_far();
+    const bool computes =
+        used && (used->cpu - before.cpu) * 1000 >= (now - before.at) * kBusyMsPerSecond;
+    if (computes || (used && used->disk_bytes >= before.disk_bytes + kBusyDiskBytes)) {
       batch_.signals.push_back({.is = Kind::activity, .from = ActivityFrom::cpu});
     }
   }
-  if (is_silent(recorder_->judge().verdict())) note_fleet(now);
+  if (fleet_silent_ || is_silent(recorder_->judge().verdict())) look_at_fleet(now);
 }
 
 /// Before a deadline of the judge there is time for one sample.
@@ -97,10 +96,10 @@ void Keeper::sample() {
                                              });
 }
 
-Keeper::Used Keeper::used_so_far() {
+std::optional<Keeper::Used> Keeper::used_so_far() {
   Used used{.at = machine_.clock.now()};
   const auto all = machine_.processes.all(kMarkVariable);
-  if (!all) return used;
+  if (!all) return std::nullopt;
   const auto grouped = machine_.processes.members(record_.group);
   for (const ProcessId& id : members(*all, belonging(), grouped, machine_.processes.self())) {
     used.disk_bytes += machine_.processes.disk_bytes(id);
@@ -111,20 +110,28 @@ Keeper::Used Keeper::used_so_far() {
   return used;
 }
 
-/// Many silent at once is our fault, or the network's; not theirs.
-void Keeper::note_fleet(Instant now) {
+/// Many silent at once is our fault, or the network's; not theirs. While that lasts their judges
+/// say that they do not know, so whoever is unknown then is counted as silent still.
+void Keeper::look_at_fleet(Instant now) {
   if (fleet_looked_ && now - *fleet_looked_ < kFleetAgain) return;
-  fleet_looked_ = now;
   const auto agents = agents_of(*home_);
   if (!agents) return;
-  std::uint32_t silent = 0;
-  std::uint32_t all = 0;
+  fleet_looked_ = now;
+  const auto counts = [goes_on = fleet_silent_](Verdict verdict) {
+    return is_silent(verdict) || (goes_on && verdict == Verdict::unknown);
+  };
+  fleet_silent_ = false;
+  if (!counts(recorder_->judge().verdict())) return;
+  std::uint32_t silent = 1;
+  std::uint32_t all = 1;
   for (const KnownAgent& agent : *agents) {
     if (!agent.problem.empty() || !counts_in_fleet(agent.heartbeat)) continue;
+    if (agent.folder->path() == folder_->path()) continue;
     ++all;
-    if (is_silent(agent.heartbeat.verdict)) ++silent;
+    if (counts(agent.heartbeat.verdict)) ++silent;
   }
   if (silent < kFleetAtLeast || silent * 2 < all) return;
+  fleet_silent_ = true;
   batch_.signals.push_back({.is = Kind::fleet, .count = silent, .of = all});
 }
 

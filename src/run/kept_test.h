@@ -2,8 +2,12 @@
 // words for what tests ask about them.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <span>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,11 +16,78 @@
 
 #include "os/sim/sim_universe.h"
 #include "run/keeper.h"
+#include "run/past.h"
+#include "run/replay.h"
+#include "sense/trace_reader.h"
 #include "store/agent_file.h"
 #include "store/heartbeat.h"
 #include "store/intent.h"
+#include "store/policy_json.h"
 
 namespace tend {
+
+/// What a journal says was decided, and what a replay of it decides: one line each, with its time.
+struct Decided {
+  std::vector<std::string> recorded;
+  std::vector<std::string> replayed;
+};
+
+/// Reads a journal as `tend replay` does.
+class JournalRead final : ByteSource, DecisionSink {
+ public:
+  static Decided decisions(std::string text) {
+    JournalRead read(std::move(text));
+    read.play();
+    return std::move(read.decided_);
+  }
+
+ private:
+  explicit JournalRead(std::string text) : text_(std::move(text)), left_(text_) {}
+
+  void play() {
+    TraceReader reader(*this, "journal", [](std::uint64_t line, std::string_view what) {
+      ADD_FAILURE() << "line " << line << ": " << what;
+    });
+    reader.on_record([this](std::string_view line, Instant at) { hear(line, at); });
+    const auto header = reader.open();
+    ASSERT_TRUE(header) << header.error().text;
+    auto policy = parse_policy_json(header->policy_full);
+    ASSERT_TRUE(policy) << policy.error().text;
+    auto judge = first_judge(*header, *std::move(policy));
+    ASSERT_TRUE(judge) << judge.error().text;
+    Replay replay(*std::move(judge), reader, *this);
+    Moment moment;
+    while (reader.next(moment).value_or(false)) replay.take(moment);
+    replay.run_to(reader.last());
+  }
+
+  Result<std::size_t> read(std::span<char> into) override {
+    const std::size_t size = std::min(into.size(), left_.size());
+    std::copy_n(left_.begin(), size, into.begin());
+    left_.remove_prefix(size);
+    return size;
+  }
+  void decided(Instant at, const Decision& decision) override {
+    const bool is_verdict = decision.kind == Decision::Kind::verdict;
+    add(decided_.replayed, at, is_verdict ? "verdict" : "action",
+        std::string(is_verdict ? word(decision.verdict) : word(decision.action)));
+  }
+  void hear(std::string_view line, Instant at) {
+    const auto json = nlohmann::json::parse(line);
+    if (json.contains("carried")) return;
+    for (const char* what : {"verdict", "action"}) {
+      if (json.contains(what)) add(decided_.recorded, at, what, json[what]);
+    }
+  }
+  static void add(std::vector<std::string>& to, Instant at, const char* what,
+                  const std::string& which) {
+    to.push_back(std::to_string(at.time_since_epoch().count()) + " " + what + " " + which);
+  }
+
+  std::string text_;
+  std::string_view left_;
+  Decided decided_;
+};
 
 class Kept {
  public:
@@ -100,6 +171,20 @@ class Kept {
     ASSERT_TRUE(write_intent(**folder, intent));
   }
   [[nodiscard]] std::vector<std::int64_t> workers() const { return universe.pids("worker"); }
+  /// The judge that the journal leaves behind.
+  [[nodiscard]] std::optional<Past> past() {
+    auto folder = universe.machine().folders.open(kFolder);
+    auto past = folder ? read_past(**folder) : std::unexpected(folder.error());
+    if (!past) ADD_FAILURE() << past.error().text;
+    return past ? *std::move(past) : std::nullopt;
+  }
+  /// A replay of the journal decides what the keeper decided.
+  void check_replay() const {
+    const std::string text = text_of("journal.jsonl");
+    if (text.empty()) return;
+    const Decided decided = JournalRead::decisions(text);
+    EXPECT_EQ(decided.recorded, decided.replayed);
+  }
 
   SimUniverse universe;
   AgentFile agent;

@@ -1,8 +1,6 @@
 // Compares three clocks with what they said at the last look.
 #include "run/own_pauses.h"
 
-#include <algorithm>
-
 namespace tend {
 namespace {
 
@@ -23,30 +21,28 @@ Signal of(Kind kind, Duration seconds) {
 OwnPauses::OwnPauses(Clock& clock)
     : clock_(clock), now_(clock.now()), awake_(clock.awake()), wall_(clock.wall()) {}
 
-Instant OwnPauses::look(SignalBatch& batch, bool& late) {
+Instant OwnPauses::look(SignalBatch& batch) {
   const Instant now = clock_.now();
   const Duration awake = clock_.awake();
   const WallTime wall = clock_.wall();
   const Duration passed = now - now_;
-  const Duration slept = passed - (awake - awake_);
+  const Duration lost = passed - (awake - awake_);
+  const Duration slept = lost >= kSleep ? lost : 0ms;
   const Duration stepped = std::chrono::duration_cast<Duration>(wall - wall_) - passed;
+  const Duration behind = expected_ ? now - *expected_ : 0ms;
   now_ = now;
   awake_ = awake;
   wall_ = wall;
 
-  late = false;
-  if (slept >= kSleep) {
-    batch.signals.push_back(of(Kind::suspend, slept));
-    late = true;
-  }
-  if (stepped >= kClockStep || stepped <= -kClockStep) {
-    batch.signals.push_back(of(Kind::clock_step, stepped));
-  }
-  const Duration behind = expected_ ? now - *expected_ - std::max(slept, 0ms) : 0ms;
-  if (behind > kLate) {
+  // Where a sleep came before the time at which we were to wake, that time lies outside of what the
+  // sleep's own line covers.
+  if (behind - slept > kLate || (slept > 0ms && behind >= slept)) {
     // One more, so that the deadline itself lies inside what the line says.
     batch.signals.push_back(of(Kind::lag, behind + 1ms));
-    late = true;
+  }
+  if (slept > 0ms) batch.signals.push_back(of(Kind::suspend, slept));
+  if (stepped >= kClockStep || stepped <= -kClockStep) {
+    batch.signals.push_back(of(Kind::clock_step, stepped));
   }
   return now;
 }

@@ -21,8 +21,8 @@ class OwnPauses {
   void expect(std::optional<Instant> wake) { expected_ = wake; }
 
   /// Looks at the clocks; appends `suspend`, `lag` and `clock-step` where they are due. Gives the
-  /// time of the look. True in `late` if deadlines before it must not be judged at their own time.
-  Instant look(SignalBatch& batch, bool& late);
+  /// time of the look. If we came late, one of the lines reaches back over the time expected.
+  Instant look(SignalBatch& batch);
 
  private:
   Clock& clock_;

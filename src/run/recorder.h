@@ -5,9 +5,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,7 +32,10 @@ class Recorder {
     Instant last{};            // on the machine's clock, if it was of this boot
     bool rebooted = false;     // the journal was written before the machine was started anew
     std::vector<Ruling> owed;  // decided, and not known to be done
-    std::string problem;       // why what was there could not be used
+    Exit exit;                 // how the last life ended, if it did and that was seen
+    /// The calendar ran on like the machine's clock since the journal was begun.
+    bool calendar_held = false;
+    std::string problem;  // why what was there could not be used
   };
 
   /// Goes on with the journal in `folder`, or begins one. `found` says what was there.
@@ -40,9 +43,10 @@ class Recorder {
                                                 const std::string& name, const Policy& policy,
                                                 Found& found);
 
-  /// Writes down and judges what was seen, at the machine's time `now`; with `late`, deadlines
-  /// before it are not judged at their own times. Empties the batch. Gives what is to be done.
-  std::vector<Ruling> judge(SignalBatch& batch, Instant now, bool late, const Offsets& offsets);
+  /// Writes down and judges what was seen, at the machine's time `now`. Deadlines inside a sleep or
+  /// a lag that the batch tells of are not judged at their own times. Empties the batch. Gives what
+  /// is to be done.
+  std::vector<Ruling> judge(SignalBatch& batch, Instant now, const Offsets& offsets);
   void on_verdict(OnVerdict callback) { on_verdict_ = std::move(callback); }
 
   void did(const Ruling& ruling, std::string_view result);
@@ -63,6 +67,7 @@ class Recorder {
 
   Result<void> begin_journal();
   void step(std::span<const Signal> signals, Instant at, std::vector<Ruling>& rulings);
+  void run_to(Instant last, std::span<const Signal> unless, std::vector<Ruling>& rulings);
   void write();
   [[nodiscard]] Instant journal_time(Instant machine_time) const { return machine_time + shift_; }
 
@@ -78,7 +83,7 @@ class Recorder {
   Offsets offsets_;
   std::uint64_t actions_ = 1;  // the number that the next one gets
   std::uint32_t life_ = 0;
-  std::size_t owed_ = 0;
+  std::vector<Ruling> owed_;
   std::string problem_;
 };
 

@@ -1,12 +1,24 @@
 // How a recorder is opened: from what the journal says, or with a new one. A journal that cannot be
 // used is put aside; a clock or a policy that is not the file's own begins a new file.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "run/past.h"
 #include "run/recorder.h"
 
 namespace tend {
+namespace {
+
+constexpr double kCalendarMayDrift = 2;  // seconds
+
+double calendar(Machine& machine) {
+  return std::chrono::duration<double>(machine.clock.wall().time_since_epoch()).count();
+}
+
+double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
+
+}  // namespace
 
 Result<std::unique_ptr<Recorder>> Recorder::open(Machine& machine, Folder& folder,
                                                  const std::string& name, const Policy& policy,
@@ -33,24 +45,28 @@ Result<std::unique_ptr<Recorder>> Recorder::open(Machine& machine, Folder& folde
   r.offsets_ = past->offsets;
   r.actions_ = past->next_action;
   r.life_ = past->lives;
-  r.owed_ = past->owed.size();
+  r.owed_ = past->owed;
   found.rebooted = past->header.boot != boot;
   r.shift_ = past->header.shift;
   if (found.rebooted) {
     // The journal's clock goes on by what the calendar says has passed, and never falls.
-    const double wall =
-        std::chrono::duration<double>(machine.clock.wall().time_since_epoch()).count();
-    const double passed = std::max(0.0, wall - past->header.wall);
+    const double passed = std::max(0.0, calendar(machine) - past->header.wall);
     const Instant guess = past->header.at.value_or(Instant{}) +
                           Duration{static_cast<std::int64_t>(std::min(passed, 1e9) * 1000)};
     r.shift_ = std::max(guess, past->last + Duration{1}) - now;
   } else if (now + r.shift_ < past->last) {
     r.shift_ = past->last + Duration{1} - now;  // a journal that was copied from another machine
   }
+  if (!found.rebooted && past->header.at) {
+    const double wall = calendar(machine);
+    const double ran = seconds(now + r.shift_ - *past->header.at);
+    found.calendar_held = std::abs(wall - past->header.wall - ran) < kCalendarMayDrift;
+  }
+  found.exit = past->exit;
   found.offsets = past->offsets;
   found.life = past->lives;
   found.last = past->last - r.shift_;
-  found.owed = std::move(past->owed);
+  found.owed = r.owed_;
 
   const bool other_policy = !(r.judge_.policy() == policy);
   if (other_policy) {
@@ -60,14 +76,9 @@ Result<std::unique_ptr<Recorder>> Recorder::open(Machine& machine, Folder& folde
     r.judge_.look_again();
     r.next_ = r.judge_.next();
   }
-  // A clock or a policy holds for a whole file. What is owed must stand in the file it is owed in,
-  // so it is carried over into the new one.
+  // A clock or a policy holds for a whole file.
   if (other_policy || r.shift_ != past->header.shift) {
     if (auto begun = r.begin_journal(); !begun) return std::unexpected(begun.error());
-    for (const Ruling& ruling : found.owed)
-      r.journal_->carry_over(r.last_, ruling.action, ruling.verdict, ruling.number, ruling.life,
-                             ruling.why);
-    r.write();
   } else {
     auto journal = Journal::go_on(folder);
     if (!journal) return std::unexpected(journal.error());

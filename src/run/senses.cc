@@ -13,6 +13,8 @@ constexpr std::uint64_t kErrorsKept = std::uint64_t{16} * 1024 * 1024;
 constexpr std::uint64_t kPunchStep = std::uint64_t{16} * 1024 * 1024;
 constexpr std::uint64_t kSignalsKept = std::uint64_t{1024} * 1024;
 constexpr std::size_t kMostRemarks = 100;
+constexpr std::size_t kManySignals = 2000;  // for one look
+constexpr std::size_t kLongestSignal = std::size_t{32} * 1024;
 
 std::unique_ptr<Adapter> make_adapter(AdapterKind kind) {
   return kind == AdapterKind::none ? nullptr : make_line_adapter();
@@ -31,26 +33,36 @@ Senses::Senses(Machine& machine, Folder& folder, AdapterKind adapter, const Offs
             adapter_->take(line, now_, *batch_);
           },
           [this](std::uint64_t size) {
-            remarks_.push_back(
-                fmt::format("a line of {} bytes in the stream was passed over", size));
+            remark(fmt::format("a line of {} bytes in the stream was passed over", size));
             batch_->signals.push_back({.is = Kind::noise});
           }),
       signals_(folder, kSignalsFile, offsets.said),
       signal_lines_(
           [this](std::string_view line) {
-            const auto took = parser_.take(line, life_, shift_, *batch_);
-            if (took == SignalsFile::Took::refused || took == SignalsFile::Took::bad) ++refused_;
+            using Took = SignalsFile::Took;
+            const Took took = line.size() > kLongestSignal
+                                  ? Took::bad
+                                  : parser_.take(line, life_, shift_, *batch_);
+            if (took == Took::refused || took == Took::bad) ++refused_;
           },
           [this](std::uint64_t) { ++refused_; }),
-      stream_punched_(offsets.stream) {}
+      stream_punched_(offsets.stream),
+      signals_punched_(offsets.said) {}
 
 Result<void> Senses::begin_life() {
   auto beat = folder_.open(kBeatFile, Folder::Open::append);
   if (!beat) return std::unexpected(beat.error());
   beat_ = *std::move(beat);
   go_on();
+  for (Tail* const tail : {&stream_, &signals_}) {
+    while (true) {
+      const auto got = tail->read();
+      if (!got || got->bytes.empty()) break;
+    }
+  }
   if (adapter_) adapter_->begin_life();
   lines_.reset();
+  signal_lines_.reset();
   return {};
 }
 
@@ -69,57 +81,77 @@ void Senses::look(SignalBatch& batch, Instant now, std::uint32_t life, Duration 
   now_ = now;
   life_ = life;
   shift_ = shift;
-  look_at_stream(now, batch);
-  look_at_errors(batch);
-  look_at_signals(batch, life, shift);
-  look_at_beats(batch);
+  has_more_ = false;
+  problem_.clear();
+  look_at_stream();
+  look_at_errors();
+  look_at_signals();
+  look_at_beats();
 }
 
-void Senses::look_at_stream(Instant /*now*/, SignalBatch& /*batch*/) {
+void Senses::look_at_stream() {
   while (true) {
     const auto got = stream_.read();
     if (!got) {
-      if (remarks_.size() < kMostRemarks) remarks_.push_back(got.error().text);
+      problem_ = got.error().text;
       return;
     }
     if (got->cut) {
-      remarks_.emplace_back(
+      remark(
           "the stream was cut by a program that opened it anew (> /dev/stdout); what it held is "
           "lost, reading goes on");
-      lines_.reset();
       stream_punched_ = 0;
     }
+    if (got->cut || got->skipped) lines_.reset();
     if (got->bytes.empty()) return;
     lines_.feed(got->bytes);
   }
 }
 
-void Senses::look_at_errors(SignalBatch& batch) {
+void Senses::look_at_errors() {
   const auto facts = folder_.facts(kErrorFile);
   if (!facts || !*facts || (*facts)->size == errors_size_) return;
   errors_size_ = (*facts)->size;
-  batch.signals.push_back({.is = Kind::activity, .from = ActivityFrom::log});
+  batch_->signals.push_back({.is = Kind::activity, .from = ActivityFrom::log});
 }
 
-void Senses::look_at_signals(SignalBatch& /*batch*/, std::uint32_t /*life*/, Duration /*shift*/) {
-  refused_ = 0;
+void Senses::look_at_signals() {
+  const std::uint64_t refused_before = refused_;
   while (true) {
+    if (batch_->signals.size() >= kManySignals) {
+      has_more_ = true;
+      break;
+    }
     const auto got = signals_.read();
-    if (!got || got->bytes.empty()) break;
-    if (got->cut) signal_lines_.reset();
+    if (!got) {
+      problem_ = got.error().text;
+      break;
+    }
+    if (got->bytes.empty()) break;
+    if (got->cut || got->skipped) signal_lines_.reset();
     signal_lines_.feed(got->bytes);
   }
-  if (refused_ > 0 && remarks_.size() < kMostRemarks) {
-    remarks_.push_back(fmt::format("{} lines of {} were refused", refused_, kSignalsFile));
-  }
+  if (refused_ != refused_before) say_refused(refused_);
 }
 
-void Senses::look_at_beats(SignalBatch& batch) {
+/// At 1, 10, 100 and so on: junk must not fill the journal with words about it.
+void Senses::say_refused(std::uint64_t count) {
+  if (refused_said_ > 0 && count < 10 * refused_said_) return;
+  refused_said_ = count;
+  remark(fmt::format("{} line{} of {} {} refused so far", count, count == 1 ? "" : "s",
+                     kSignalsFile, count == 1 ? "was" : "were"));
+}
+
+void Senses::look_at_beats() {
   if (!beat_) return;
   const auto facts = beat_->facts();
   if (!facts || facts->modified == last_beat_) return;
   last_beat_ = facts->modified;
-  batch.signals.push_back({.is = Kind::beat, .by = BeatBy::agent});
+  batch_->signals.push_back({.is = Kind::beat, .by = BeatBy::agent});
+}
+
+void Senses::remark(std::string text) {
+  if (remarks_.size() < kMostRemarks) remarks_.push_back(std::move(text));
 }
 
 void Senses::flush(SignalBatch& batch, Instant now, bool ended_well) {
@@ -139,8 +171,7 @@ std::vector<std::string> Senses::take_remarks() { return std::exchange(remarks_,
 void Senses::bound(bool life_over) {
   bound_file(kStreamFile, offsets().stream, kStreamKept, stream_punched_, life_over);
   bound_file(kErrorFile, errors_size_, kErrorsKept, errors_punched_, life_over);
-  if (!life_over || signals_.offset() < kSignalsKept) return;
-  if (auto file = folder_.open(kSignalsFile, Folder::Open::append)) (void)(*file)->cut(0);
+  bound_file(kSignalsFile, offsets().said, kSignalsKept, signals_punched_, life_over);
 }
 
 void Senses::bound_file(const char* name, std::uint64_t read, std::uint64_t kept,
@@ -154,7 +185,7 @@ void Senses::bound_file(const char* name, std::uint64_t read, std::uint64_t kept
     // A file system without holes: with nobody left to write, the whole file is given back.
     if ((*file)->cut(0)) {
       punched = 0;
-      remarks_.push_back(fmt::format("{} was emptied at {} bytes", name, read));
+      remark(fmt::format("{} was emptied at {} bytes", name, read));
     }
   } else {
     punched = read;  // asked again at the end of the life

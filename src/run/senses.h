@@ -24,16 +24,21 @@ class Senses {
   /// before this life began are not taken.
   Senses(Machine& machine, Folder& folder, AdapterKind adapter, const Offsets& offsets);
 
-  /// A new life begins: what the old one printed and said is behind it.
+  /// A new life is about to begin: what the old one printed and said is behind it, read or not.
   Result<void> begin_life();
   /// Somebody else had begun the life that is being kept: only what comes from now on is new.
   void go_on();
 
-  /// Reads everything to its end. `shift` moves the machine's clock to the journal's.
+  /// Reads everything to its end; of what was said as much as one look may take. `shift` moves the
+  /// machine's clock to the journal's.
   void look(SignalBatch& batch, Instant now, std::uint32_t life, Duration shift);
   /// The process is over: a last line without a newline is a line.
   void flush(SignalBatch& batch, Instant now, bool ended_well);
 
+  /// There was more to read than one look may take.
+  [[nodiscard]] bool has_more() const { return has_more_; }
+  /// Why the agent cannot be heard; empty if all is well.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
   /// Behind the last whole lines that were read.
   [[nodiscard]] Offsets offsets() const;
   /// What a person should know, said once: a stream that was cut, a line that was too long.
@@ -43,10 +48,12 @@ class Senses {
   void bound(bool life_over);
 
  private:
-  void look_at_stream(Instant now, SignalBatch& batch);
-  void look_at_errors(SignalBatch& batch);
-  void look_at_signals(SignalBatch& batch, std::uint32_t life, Duration shift);
-  void look_at_beats(SignalBatch& batch);
+  void look_at_stream();
+  void look_at_errors();
+  void look_at_signals();
+  void look_at_beats();
+  void remark(std::string text);
+  void say_refused(std::uint64_t count);
   void bound_file(const char* name, std::uint64_t read, std::uint64_t kept, std::uint64_t& punched,
                   bool life_over);
 
@@ -63,13 +70,17 @@ class Senses {
   std::uint64_t errors_size_ = 0;
   std::uint64_t stream_punched_ = 0;
   std::uint64_t errors_punched_ = 0;
+  std::uint64_t signals_punched_ = 0;
+  std::uint64_t refused_ = 0;  // lines, in all
+  std::uint64_t refused_said_ = 0;
+  bool has_more_ = false;
+  std::string problem_;
 
   // Where a look at hand puts what it finds.
   SignalBatch* batch_ = nullptr;
   Instant now_{};
   std::uint32_t life_ = 0;
   Duration shift_{};
-  std::uint64_t refused_ = 0;
   std::vector<std::string> remarks_;
 };
 

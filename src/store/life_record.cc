@@ -1,5 +1,6 @@
 // The record is one line of JSON, filled up with spaces to a fixed size, so that writing it anew
-// never needs room on the disk.
+// never needs room on the disk. The child signs in the last of these spaces when it is let run: its
+// keeper may die before it can write that down.
 //
 //   {"boot_id":B,"pid_ns":N,"keeper_pid":P,"keeper_start_ticks":T,"life":3,"pid":P,
 //    "start_ticks":T,"group":G,"released":false,"hung":false}
@@ -18,6 +19,7 @@ namespace tend {
 namespace {
 
 constexpr std::size_t kRecordSize = 1024;
+static_assert(kReleasedAt == kRecordSize - 2);
 constexpr int kMostReads = 8;
 constexpr std::uint64_t kMostU64 = std::numeric_limits<std::uint64_t>::max();
 
@@ -37,8 +39,10 @@ std::string record_json(const LifeRecord& record) {
 }
 
 /// Empty for anything that is not wholly a record: half a record would name the wrong process.
-LifeRecord parse_record(std::string_view text) {
+LifeRecord parse_record(std::string text) {
   constexpr std::uint64_t kMostPid = std::numeric_limits<std::int32_t>::max();
+  const bool is_signed = text.size() > kReleasedAt && text[kReleasedAt] == kSigned;
+  if (is_signed) text[kReleasedAt] = ' ';
   const auto object = parse_object(text, kRecordSize);
   if (!object || find_field(*object, "life") == nullptr) return {};
   const std::string boot_id = exact_text(*object, "boot_id", kRecordSize);
@@ -53,7 +57,7 @@ LifeRecord parse_record(std::string_view text) {
           whole_number(*object, "life", std::numeric_limits<std::uint32_t>::max())),
       .process = process("pid", "start_ticks"),
       .group = exact_text(*object, "group", kRecordSize),
-      .released = flag_field(*object, "released"),
+      .released = is_signed || flag_field(*object, "released"),
       .hung = flag_field(*object, "hung"),
   };
 }
@@ -113,7 +117,7 @@ Result<void> KeeperLock::write(const LifeRecord& record) {
     return fail("the life's process is of another boot or pid namespace than its keeper");
   }
   std::string text = record_json(record);
-  if (text.size() >= kRecordSize || !is_utf8(record.group)) {
+  if (text.size() > kReleasedAt || !is_utf8(record.group)) {
     return fail(fmt::format("the record of a life does not fit into {} bytes of UTF-8: group {}",
                             kRecordSize, in_quotes(record.group)));
   }

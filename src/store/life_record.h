@@ -15,6 +15,8 @@
 namespace tend {
 
 inline constexpr std::string_view kLockFile = ".lock";
+/// The place in it where the child itself signs that it was let through its gate.
+inline constexpr std::uint64_t kReleasedAt = 1022;
 
 struct LifeRecord {
   ProcessId keeper;        // boot id and pid namespace hold for `process` too

@@ -57,6 +57,17 @@ TEST_F(LifeRecords, come_back_to_the_next_keeper) {
   expect_equal(lock->record(), third_life());
 }
 
+TEST_F(LifeRecords, are_signed_by_the_child_itself) {
+  LifeRecord waiting = third_life();
+  waiting.released = false;
+  ASSERT_TRUE(take()->write(waiting).has_value());
+  std::string text = universe.disk.read("/home/user/a/.lock").value();
+  text[kReleasedAt] = kSigned;
+  universe.disk.write("/home/user/a/.lock", text);
+  waiting.released = true;
+  expect_equal(take()->record(), waiting);
+}
+
 TEST_F(LifeRecords, can_be_seen_by_others_while_the_lock_is_held_and_after) {
   auto lock = take();
   ASSERT_TRUE(lock->write(third_life()).has_value());

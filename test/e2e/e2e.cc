@@ -60,28 +60,16 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return result;
 }
 
-bool carries(const Path& home, pid_t pid) {
-  const std::string environment = read_file(fs::path("/proc") / std::to_string(pid) / "environ");
-  const std::string wanted = "TEND_HOME=" + home.string();
-  std::istringstream variables(environment);
+bool has_variable(pid_t pid, const std::string& wanted) {
+  std::istringstream variables(read_file(fs::path("/proc") / std::to_string(pid) / "environ"));
   for (std::string variable; std::getline(variables, variable, '\0');) {
     if (variable == wanted) return true;
   }
   return false;
 }
 
-std::vector<pid_t> processes_of(const Path& home) {
-  std::vector<pid_t> result;
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    const std::string name = entry.path().filename();
-    pid_t pid = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    const bool is_number = error == std::errc{} && end == name.data() + name.size();
-    if (is_number && pid != getpid() && is_running(pid) && carries(home, pid)) {
-      result.push_back(pid);
-    }
-  }
-  return result;
+bool carries(const Path& home, pid_t pid) {
+  return has_variable(pid, "TEND_HOME=" + home.string());
 }
 
 /// The groups of the system that keepers of this home recorded and may not have lived to remove.
@@ -221,6 +209,20 @@ bool is_running(pid_t pid) {
   return state != '\0' && state != 'Z' && state != 'X';
 }
 
+std::vector<pid_t> processes_with(const std::string& variable) {
+  std::vector<pid_t> result;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    pid_t pid = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    const bool is_number = error == std::errc{} && end == name.data() + name.size();
+    if (is_number && pid != getpid() && is_running(pid) && has_variable(pid, variable)) {
+      result.push_back(pid);
+    }
+  }
+  return result;
+}
+
 bool signal_process_of(const Path& home, pid_t pid, int number) {
   if (pid <= 1) return false;
   const int pidfd = pidfd_open(pid, 0);
@@ -264,7 +266,7 @@ void E2e::TearDown() {
 void E2e::end_everything() {
   int unseen = 0;
   const bool ended = eventually([&] {
-    const auto pids = processes_of(home());
+    const auto pids = processes_with("TEND_HOME=" + home().string());
     for (const pid_t pid : pids) signal_process_of(home(), pid, SIGSTOP);
     for (const pid_t pid : pids) signal_process_of(home(), pid, SIGKILL);
     unseen = pids.empty() ? unseen + 1 : 0;

@@ -85,6 +85,8 @@ long number_in(const Json& object, const char* field);
 bool is_running(pid_t pid);
 /// What /proc says of it, as in ps: R, S, T, Z; 0 if it is gone.
 char state_letter(pid_t pid);
+/// All that run with this in their environment, as in "TEND_HOME=/tmp/x", ourselves not counted.
+std::vector<pid_t> processes_with(const std::string& variable);
 /// Signals by pidfd, and only if the process carries `home`; false if there is none.
 bool signal_process_of(const Path& home, pid_t pid, int number);
 

@@ -124,7 +124,9 @@ Result<void> LinuxFile::touch() { return set_modified({.tv_sec = 0, .tv_nsec = U
 Result<void> LinuxFile::touch(WallTime modified) { return set_modified(timespec_of(modified)); }
 
 Result<void> LinuxFile::set_modified(timespec modified) {
-  const timespec times[] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, modified};
+  // The time of the last reading too: inotify calls the one alone a change of the contents, both
+  // together one of the attributes, and a keeper would wake up from each of its own beats.
+  const timespec times[] = {modified, modified};
   if (::futimens(descriptor_.get(), times) != 0) return cannot("touch", path_);
   return {};
 }

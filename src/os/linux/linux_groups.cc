@@ -70,6 +70,13 @@ std::string without_own_group(std::string path) {
   return path;
 }
 
+/// The table of mounts is long on some machines, and the kernel slow to write it.
+std::string find_groups_folder() {
+  const auto mounts = read_file("/proc/self/mountinfo", kLongestTable);
+  const auto own = read_file("/proc/self/cgroup", kLongestTable);
+  return mounts && own ? groups_folder(*mounts, *own, is_cgroup2_folder) : "";
+}
+
 bool is_ours(const std::string& group) {
   const std::size_t last = group.rfind('/');
   return last != std::string::npos &&
@@ -98,16 +105,13 @@ std::string groups_folder(std::string_view mounts, std::string_view own_group,
   return "";
 }
 
-std::string make_group(const std::string& name) {
+std::string make_group(const std::string& name, std::string& folder) {
   constexpr std::size_t kLongestName = 200;
   if (name.empty() || name.size() > kLongestName || name.find('/') != std::string::npos ||
       name.find('\0') != std::string::npos) {
     return "";
   }
-  const auto mounts = read_file("/proc/self/mountinfo", kLongestTable);
-  const auto own = read_file("/proc/self/cgroup", kLongestTable);
-  if (!mounts || !own) return "";
-  const std::string folder = groups_folder(*mounts, *own, is_cgroup2_folder);
+  if (folder.empty() || !is_cgroup2_folder(folder)) folder = find_groups_folder();
   if (folder.empty()) return "";
   std::string group = folder + "/" + std::string(kPrefix) + name;
   constexpr mode_t kMode = 0755;

@@ -14,8 +14,9 @@ namespace tend {
 std::string groups_folder(std::string_view mounts, std::string_view own_group,
                           bool (*is_cgroup2)(const std::string& folder));
 
-/// New and empty; "" if it cannot be made.
-std::string make_group(const std::string& name);
+/// New and empty; "" if it cannot be made. `folder` is where groups were made the last time, "" at
+/// first; it is looked for anew when it is no place for them any more.
+std::string make_group(const std::string& name, std::string& folder);
 std::vector<std::int64_t> group_members(const std::string& group);
 /// With the groups below it. False if it cannot be read.
 bool group_is_empty(const std::string& group);

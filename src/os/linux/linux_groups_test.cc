@@ -55,10 +55,11 @@ TEST(LinuxGroups, are_nowhere_without_cgroup2) {
 }
 
 TEST(LinuxGroups, refuse_names_that_lead_elsewhere) {
-  EXPECT_EQ(make_group(""), "");
-  EXPECT_EQ(make_group("../x"), "");
-  EXPECT_EQ(make_group(std::string("a\0b", 3)), "");
-  EXPECT_EQ(make_group(std::string(300, 'x')), "");
+  std::string folder;
+  EXPECT_EQ(make_group("", folder), "");
+  EXPECT_EQ(make_group("../x", folder), "");
+  EXPECT_EQ(make_group(std::string("a\0b", 3), folder), "");
+  EXPECT_EQ(make_group(std::string(300, 'x'), folder), "");
 }
 
 TEST(LinuxGroups, leave_folders_of_others_alone) {
@@ -108,6 +109,17 @@ TEST_F(LinuxGroup, holds_what_was_started_in_it_and_what_tried_to_leave) {
   EXPECT_FALSE(processes_.childless(group_));
   struct stat about{};
   EXPECT_NE(::stat(group_.c_str(), &about), 0);
+}
+
+TEST_F(LinuxGroup, is_looked_for_anew_when_the_place_of_the_last_one_is_gone) {
+  if (group_.empty()) GTEST_SKIP() << "no cgroup2 that we may write";
+  for (const char* const last : {"/nowhere", "/tmp"}) {
+    std::string folder = last;
+    const std::string other = make_group("other-" + std::to_string(::getpid()), folder);
+    EXPECT_TRUE(other.starts_with(folder + "/tend-other-")) << other;
+    EXPECT_TRUE(group_.starts_with(folder + "/tend-test-")) << folder;
+    remove_group(other);
+  }
 }
 
 TEST_F(LinuxGroup, is_made_anew_if_an_empty_one_is_left) {

@@ -114,7 +114,9 @@ Result<std::vector<Seen>> LinuxProcesses::all(std::string_view variable) {
   return seen;
 }
 
-std::string LinuxProcesses::make_group(const std::string& name) { return tend::make_group(name); }
+std::string LinuxProcesses::make_group(const std::string& name) {
+  return tend::make_group(name, groups_folder_);
+}
 
 std::vector<std::int64_t> LinuxProcesses::members(const std::string& group) {
   return group_members(group);

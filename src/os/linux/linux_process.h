@@ -51,6 +51,7 @@ class LinuxProcesses final : public Processes {
   LinuxLoop& loop_;
   Reaper reaper_;
   Result<Place> place_ = fail("not read yet");
+  std::string groups_folder_;
 };
 
 }  // namespace tend

@@ -71,6 +71,7 @@ std::unique_ptr<Plan> plan_of(const Launch& launch) {
       .output = file_or_nothing(launch.output),
       .error = file_or_nothing(launch.error),
       .extra = launch.extra,
+      .sign = launch.sign,
   });
 }
 

@@ -82,6 +82,24 @@ TEST_F(LinuxSpawn, runs_nothing_before_the_release) {
   EXPECT_EQ(contents(path("out")), "ran\n");
 }
 
+TEST_F(LinuxSpawn, signs_when_it_is_let_through_its_gate_and_not_before) {
+  std::ofstream(path("record")) << "{}      \n";
+  Launch launch = shell("cat record");
+  launch.sign = {path("record"), 7};
+  {
+    const auto dropped = processes_.spawn(launch);
+    ASSERT_TRUE(dropped);
+  }
+  EXPECT_EQ(contents(path("record")), "{}      \n");
+  EXPECT_EQ(output_of(launch), "{}     !\n");
+}
+
+TEST_F(LinuxSpawn, runs_where_it_cannot_sign_all_the_same) {
+  Launch launch = shell("echo ran");
+  launch.sign = {path("nothing/there"), 7};
+  EXPECT_EQ(output_of(launch), "ran\n");
+}
+
 TEST_F(LinuxSpawn, runs_nothing_if_the_gate_is_dropped) {
   auto child = processes_.spawn(shell("echo ran > trace"));
   ASSERT_TRUE(child);

@@ -105,6 +105,16 @@ int close_all_but(int line, const Plan& plan) {
   return line;
 }
 
+/// Whoever finds the place unsigned is no worse off than without it: a failure is not said.
+void sign(const std::pair<std::string, std::uint64_t>& where) {
+  const auto& [path, offset] = where;
+  if (path.empty()) return;
+  const int file = retried([&] { return ::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC); });
+  if (file < 0) return;
+  retried([&] { return ::pwrite(file, &kSigned, 1, static_cast<off_t>(offset)); });
+  ::close(file);
+}
+
 }  // namespace
 
 Program::Program(std::vector<std::string> command, std::vector<std::string> environment)
@@ -178,6 +188,7 @@ void follow(Plan& plan, int line, bool gated) {
   }
   char byte = 0;
   if (gated && retried([&] { return ::recv(kept, &byte, 1, 0); }) != 1) ::_exit(0);
+  sign(plan.sign);
   leave(kept, plan.program.exec());
 }
 

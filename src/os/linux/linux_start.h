@@ -56,6 +56,7 @@ struct Plan {
   std::string working_folder;  // empty: ours
   Stream input, output, error;
   std::vector<std::pair<int, std::string>> extra;
+  std::pair<std::string, std::uint64_t> sign;
 };
 
 /// Why this can never be started, found without trying.

@@ -98,11 +98,22 @@ class SimGatedChild final : public GatedChild {
       return std::unexpected(*trouble);
     }
     auto process = std::make_unique<SimProcess>(handle_, row_->facts.id);
+    sign();
     handle_->kernel->exec(row_, launch_);
     return process;
   }
 
  private:
+  void sign() {
+    const auto& [path, offset] = launch_.sign;
+    SimDisk& disk = handle_->kernel->disk;
+    const SimNodePtr file = path.empty() ? nullptr : disk.find(path);
+    if (file == nullptr || file->kind != SimKind::file || offset >= file->bytes.size()) return;
+    std::string bytes = file->bytes;
+    bytes[offset] = kSigned;
+    std::ignore = disk.overwrite(*file, bytes);
+  }
+
   void give_up(int code) {
     handle_->kernel->end(row_, {ExitStatus::How::code, code});
     handle_->kernel->reap(row_, handle_->row.lock());

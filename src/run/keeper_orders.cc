@@ -1,0 +1,185 @@
+// What the agent says by itself (sd_notify, a readiness descriptor), and what people want of it.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "act/launch.h"
+#include "run/keeper.h"
+#include "run/keeper_paths.h"
+#include "sense/notify_message.h"
+
+namespace tend {
+namespace {
+
+constexpr std::uint32_t kMostRefusedSaid = 10;
+constexpr std::size_t kManySignals = 1000;
+
+double calendar_seconds(WallTime wall) {
+  return std::chrono::duration<double>(wall.time_since_epoch()).count();
+}
+
+}  // namespace
+
+// --- What the agent says by itself --------------------------------------------------------------
+
+void Keeper::listen() {
+  if (only_watches()) return;
+  const std::string path = notify_socket_path(settings_.runtime_folder, folder_->path());
+  if (!path.empty()) {
+    auto socket = machine_.sockets.receive(path, [this](const Datagram& d) { hear(d); });
+    if (socket) {
+      notify_socket_ = *std::move(socket);
+    } else {
+      event("note", "no sd_notify: " + socket.error().text, "", false);
+    }
+  }
+  if (settings_.agent.ready_fd) {
+    auto fifo = machine_.sockets.read_fifo(
+        ready_fifo_path(folder_->path()), [this](std::string_view bytes) {
+          if (bytes.find('\n') == std::string_view::npos || !process_) return;
+          batch_.signals.push_back({.is = Kind::state, .state = SelfState::working});
+          look_now();
+        });
+    if (fifo)
+      ready_fifo_ = *std::move(fifo);
+    else
+      event("note", "no readiness descriptor: " + fifo.error().text, "", false);
+  }
+}
+
+void Keeper::hear(const Datagram& datagram) {
+  if (!process_ || !datagram.same_user) return;
+  if (datagram.pid != record_.process.pid && !is_one_of_ours(datagram.pid)) {
+    if (++refused_ <= kMostRefusedSaid) {
+      recorder_->remark(fmt::format(
+          "a message of process {} was refused: it is none of this agent's", datagram.pid));
+    }
+    return;
+  }
+  const NotifyMessage message = parse_notify_message(datagram.text);
+  if (message.main_pid && *message.main_pid != record_.process.pid) become_main(*message.main_pid);
+  if (message.status) pulse_->change().note = *message.status;
+  append_signals(message, machine_.clock.now() + recorder_->shift(), batch_);
+  batch_.signals.size() < kManySignals ? look_soon() : look_now();
+}
+
+/// MAINPID=: from now on another process of the same agent is the one that counts.
+void Keeper::become_main(std::int64_t pid) {
+  if (!is_one_of_ours(pid)) {
+    recorder_->remark(fmt::format("MAINPID={} was refused: it is none of this agent's", pid));
+    return;
+  }
+  const auto id = machine_.processes.identify(pid);
+  if (!id || !*id) return;
+  LifeRecord record = record_;
+  record.process = **id;
+  if (!lock_->write(record)) return;
+  record_ = std::move(record);
+  recorder_->remark(fmt::format("process {} is the main one from now on", pid));
+  hold_process(machine_.processes.open(record_.process));
+}
+
+// --- What people want ---------------------------------------------------------------------------
+
+void Keeper::look_at_intent() {
+  if (stage_ >= Stage::over) return;
+  const auto intent = read_intent(*folder_);
+  if (intent && *intent && *intent != intent_) hear_intent(**intent);
+  keep_paused();
+}
+
+void Keeper::hear_intent(const Intent& intent) {
+  const bool hurries = intent.want == Want::stop && intent.now;
+  if (stopping_ && !hurries) return;  // nothing else is wanted of one that ends
+  intent_ = intent;
+  batch_.signals.push_back({.is = Kind::intent, .want = intent.want});
+  if (intent.want == Want::stop) order_stop(intent.now, intent.by);
+}
+
+/// A stop that nobody typed. It is written down like any other, so that it also holds for a keeper
+/// after us.
+void Keeper::order_own_stop(const std::string& by) {
+  if (stopping_) return;
+  const Intent intent{.want = Want::stop, .by = by, .at = calendar_seconds(machine_.clock.wall())};
+  if (auto written = write_intent(*folder_, intent); !written) {
+    recorder_->remark(written.error().text);
+  }
+  hear_intent(intent);
+}
+
+/// Saves the work, then ends everything. A second order that is in a hurry overtakes the first.
+void Keeper::order_stop(bool at_once, const std::string& by) {
+  if (stage_ == Stage::leaving && at_once && ending_) end_rest(true);
+  if (stage_ >= Stage::leaving) return;
+  const bool again = std::exchange(stopping_, true);
+  forget_chain("not done: the agent is being stopped");
+  begin_at_.reset();
+  kill_after_.reset();
+  ended_by_ = by;
+  outcome_ = WorkOutcome::stopped;
+  if (process_ && !only_watches()) return save_and_end(at_once, again);
+  process_.reset();
+  exit_watch_.reset();
+  stage_ = Stage::between;
+  if (again && acting_ && preserve_) {
+    preserve_.reset();
+    acting_ = false;
+  }
+  // What is under way ends soon, and with it everything; see settle_end().
+}
+
+void Keeper::save_and_end(bool at_once, bool again) {
+  ending_.reset();
+  const auto end_all = [this, at_once] {
+    end_processes(at_once, [this](const Ended& ended) {
+      ending_.reset();
+      acting_ = false;
+      recorder_->remark("stopped: " + ended.how);
+      if (!ended.all_gone) event("note", "not all could be stopped: " + ended.how, "", true);
+      look_now();
+    });
+  };
+  acting_ = true;
+  if (again || settings_.agent.worktree.empty()) {
+    preserve_.reset();
+    end_all();
+    return;
+  }
+  preserve("stopped by " + ended_by_, [this, end_all](const Result<Preserved>& saved) {
+    recorder_->remark(saved ? "saved: " + saved->what : "not saved: " + saved.error().text);
+    end_all();
+  });
+}
+
+// --- Pausing ------------------------------------------------------------------------------------
+
+bool Keeper::wants_pause() const { return intent_ && intent_->want == Want::pause && !stopping_; }
+
+/// `tend pause` stops all processes of the agent where they stand; `tend unpause` lets them go on.
+/// The heartbeat says what was done last, so a keeper after us knows what is left to do.
+void Keeper::keep_paused() {
+  Heartbeat& says = pulse_->change();
+  const bool wanted = wants_pause();
+  if ((says.status == Status::paused) == wanted || stage_ >= Stage::leaving) return;
+  if (freeze(wanted)) says.status = wanted ? Status::paused : Status::running;
+}
+
+bool Keeper::freeze(bool stop) {
+  if (!process_ || only_watches() || (stop && intent_->keep_running)) return true;
+  const auto all = machine_.processes.all(kMarkVariable);
+  if (!all) {
+    if (std::exchange(freeze_problem_, all.error().text) != all.error().text) {
+      event("note", "its processes could not be listed: " + all.error().text, "", true);
+    }
+    return false;
+  }
+  freeze_problem_.clear();
+  const auto grouped = machine_.processes.members(record_.group);
+  for (const ProcessId& id : members(*all, belonging(), grouped, machine_.processes.self())) {
+    (void)machine_.processes.open(id)->signal(stop ? Kill::stop : Kill::cont);
+  }
+  return true;
+}
+
+}  // namespace tend

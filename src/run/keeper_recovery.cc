@@ -1,0 +1,245 @@
+// Going on where the keeper before us stopped, at whatever moment that was. The journal says what
+// was judged and decided, the record in the lock which process is the agent's; the heartbeat
+// mirrors both.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "act/launch.h"
+#include "run/keeper.h"
+
+namespace tend {
+namespace {
+
+using namespace std::chrono_literals;
+
+double calendar_seconds(WallTime wall) {
+  return std::chrono::duration<double>(wall.time_since_epoch()).count();
+}
+
+WallTime calendar_time(double seconds) {
+  return WallTime{std::chrono::nanoseconds{static_cast<std::int64_t>(seconds * 1e9)}};
+}
+
+}  // namespace
+
+Result<Keeper::Began> Keeper::begin() {
+  auto lock = KeeperLock::take(*folder_);
+  if (!lock) return std::unexpected(lock.error());
+  if (*lock == nullptr) return Began::kept_by_another;
+  lock_ = *std::move(lock);
+  record_ = lock_->record();
+  if (is_at_gate()) {
+    lock_.reset();
+    record_ = {};
+    return Began::kept_by_another;
+  }
+
+  auto heartbeat = read_heartbeat(*folder_);
+  const auto facts = folder_->facts(std::string(kHeartbeatFile));
+  // One that cannot be read is written anew: it is a mirror, the record and the journal are truth.
+  Heartbeat says = heartbeat && *heartbeat ? **heartbeat : Heartbeat{};
+  if (is_terminal(says.status)) return Began::over_already;
+  const bool beaten = facts && *facts && heartbeat && *heartbeat;
+  pulse_ = std::make_unique<Pulse>(*folder_, machine_.clock, std::move(says),
+                                   beaten ? (*facts)->modified : WallTime{});
+  if (auto recovered = recover(); !recovered) return std::unexpected(recovered.error());
+  // A start that failed is over before the loop runs, which then has nothing to stop it.
+  return loop_stopped_ ? Began::over_already : Began::keeping;
+}
+
+Result<void> Keeper::recover() {
+  Recorder::Found found;
+  auto recorder =
+      Recorder::open(machine_, *folder_, settings_.agent.agent, settings_.policy, found);
+  if (!recorder) return std::unexpected(recorder.error());
+  recorder_ = *std::move(recorder);
+  recorder_->on_verdict([this](const Decision& decision) { on_verdict(decision); });
+  senses_ = std::make_unique<Senses>(machine_, *folder_, settings_.agent.adapter, found.offsets);
+  if (record_.life == 0) remember_life(found);
+
+  const ProcessId self = machine_.processes.self();
+  record_.keeper = self;
+  Heartbeat& says = pulse_->change();
+  says.agent = settings_.agent.agent;
+  says.session = settings_.agent.session;
+  says.role = settings_.agent.role;
+  says.parent_heartbeat = settings_.agent.parent_heartbeat;
+  says.keeper = self;
+  if (record_.life == 0) {
+    says.status = Status::starting;
+    says.process = self;
+    says.started = machine_.processes.started(self);
+  }
+  if (auto written = pulse_->write(); !written) return written;
+  subscribe();
+
+  if (record_.life == 0) {
+    if (auto locked = lock_->write(record_); !locked) return locked;
+    begin_life();
+    if (stage_ < Stage::over) wake_ = machine_.loop.at(machine_.clock.now(), [this] { look(); });
+    return {};
+  }
+  take_over(found);
+  // Our absence is written down before our own pulse shows: whoever comes after us, if we die here,
+  // has to know of both.
+  look();
+  if (stage_ >= Stage::over) return {};
+  return lock_->write(record_);
+}
+
+void Keeper::subscribe() {
+  if (!settings_.agent.notify.empty()) {
+    tell_ = std::make_unique<Tell>(machine_, settings_.agent.notify, [this](const Told& told) {
+      if (!telling_.empty()) {
+        recorder_->did(telling_.front(), told.words);
+        telling_.pop_front();
+      }
+      if (!told.heard) event("note", "a notice was not heard: " + told.words, "", true);
+      if (stage_ == Stage::over && tell_->waiting() == 0) stop_loop();
+    });
+  }
+  orders_.push_back(machine_.loop.on(Order::look, [this] { look_soon(); }));
+  orders_.push_back(machine_.loop.on(Order::interrupt, [] {}));  // the viewer's business
+  orders_.push_back(machine_.loop.on(Order::terminate, [this] {
+    if (stage_ >= Stage::over) return stop_loop();
+    order_own_stop("SIGTERM to its keeper");
+    look_now();
+  }));
+  orders_.push_back(machine_.loop.on(Order::hang_up, [this] {
+    wants_reload_ = stage_ < Stage::over;
+    stop_loop();
+  }));
+  change_ = machine_.loop.on_change(folder_->path(), [this] { look_soon(); });
+  listen();
+  poll_every_ = 100ms;
+  beat_due_ = machine_.clock.now() + settings_.agent.beat;
+}
+
+/// The lock's record is lost (the file was removed, or damaged). That an agent has lived is known
+/// all the same: it must not be started beside itself.
+void Keeper::remember_life(const Recorder::Found& found) {
+  const Heartbeat& says = pulse_->says();
+  record_.life = std::max(found.life, says.life);
+  if (record_.life == 0 || says.life != record_.life) return;
+  record_.process = says.process;
+  record_.released = true;
+}
+
+/// Goes on where the keeper before us stopped.
+void Keeper::take_over(const Recorder::Found& found) {
+  if (!found.problem.empty()) event("note", found.problem, "", false);
+  senses_->go_on();
+  attempts_ = record_.life - 1;
+  // The journal is the truth and the heartbeat its mirror, which may have missed the last word.
+  Heartbeat& says = pulse_->change();
+  const Judge& judge = recorder_->judge();
+  if (found.life > 0 && says.verdict != judge.verdict()) {
+    says.verdict = judge.verdict();
+    says.phase = judge.phase();
+    says.since = calendar_seconds(machine_.clock.wall());
+    says.because.clear();
+  }
+  exit_ = found.exit;
+  note_begin();
+  note_absence(found);
+  if (auto process = find_process(found)) {
+    hold_process(std::move(process));
+    if (settings_.agent.max_life) life_ends_at_ = life_began_at_ + *settings_.agent.max_life;
+    beat_due_ = machine_.clock.now();
+  } else {
+    stage_ = Stage::between;
+    if (ended_by_.empty()) ended_by_ = exit_words();
+    if (says.exit == Exit{}) says.exit = exit_;
+    if (record_.life == 0) begin_life();
+  }
+  take_owed(found.owed);
+}
+
+/// When the life that we found began.
+void Keeper::note_begin() {
+  const WallTime wall = machine_.clock.wall();
+  double started = record_.process.pid != 0 ? machine_.processes.started(record_.process) : 0;
+  if (started <= 0) started = pulse_->says().started;
+  life_began_ = started > 0 ? std::min(calendar_time(started), wall) : wall;
+  files_since_ = life_began_;
+  life_began_at_ = machine_.clock.now() - std::chrono::duration_cast<Duration>(wall - life_began_);
+}
+
+/// Nobody looked since the last pulse of the keeper before us, and nobody is judged for that.
+void Keeper::note_absence(const Recorder::Found& found) {
+  if (found.life == 0) return;
+  const bool rebooted = found.rebooted;
+  Duration away = std::max(0ms, machine_.clock.now() - found.last);
+  const auto pulse = folder_->facts(std::string(kLockFile));
+  if (found.calendar_held && pulse && *pulse) {
+    const auto unseen =
+        std::chrono::duration_cast<Duration>(machine_.clock.wall() - (*pulse)->modified);
+    away = std::clamp(unseen, 0ms, away);
+  }
+  if (away > 0ms) batch_.signals.push_back({.is = Kind::lag, .seconds = away});
+  // Whoever died with the machine did nothing wrong, and spends nothing.
+  if (rebooted) batch_.signals.push_back({.is = Kind::fault});
+}
+
+/// The process of the life that we found, or nullptr. What the judge does not know of it yet is put
+/// into the batch.
+std::unique_ptr<Process> Keeper::find_process(const Recorder::Found& found) {
+  const bool is_news = record_.life > found.life;
+  const Signal spawn{.is = Kind::spawn, .life = record_.life, .pid = record_.process.pid};
+  const bool of_this_boot = record_.process.boot_id == machine_.processes.self().boot_id;
+  std::unique_ptr<Process> process;
+  if (record_.process.pid != 0 && !of_this_boot) {
+    // No process outlives its boot; how it ended nobody saw.
+    if (is_news) batch_.signals.push_back(spawn);
+    ended_by_ = "a restart of the machine";
+  } else if (record_.process.pid != 0 && is_news && !has_run()) {
+    recorder_->remark(
+        fmt::format("life {} never ran: its keeper died before it could", record_.life));
+    --record_.life;
+  } else if (record_.process.pid != 0) {
+    if (is_news) batch_.signals.push_back(spawn);
+    record_.released = true;
+    process = machine_.processes.open(record_.process);
+  }
+  if (process) return process;
+  record_.process = {};
+  if (!of_this_boot) record_.group.clear();
+  if (record_.hung) ended_by_ = "killed by tend: it hung";
+  if (found.life > 0) {
+    batch_.signals.push_back({.is = Kind::process, .process = ProcessState::gone});
+  }
+  return nullptr;
+}
+
+/// A child whose keeper died while it waited is about to run or to leave. Until it did, nobody can
+/// tell which, and another one must not be started beside it.
+bool Keeper::is_at_gate() {
+  if (record_.process.pid == 0 || record_.released || only_watches()) return false;
+  const RunState state = machine_.processes.open(record_.process)->look().state;
+  return (state == RunState::running || state == RunState::stopped) && !has_run();
+}
+
+/// Whether the recorded process was ever let through its gate: it signs for that itself, and then
+/// its environment is no longer its keeper's.
+bool Keeper::has_run() {
+  if (record_.released || only_watches()) return true;
+  const auto all = machine_.processes.all(kMarkVariable);
+  if (!all) return true;  // not to know: rather a life too many in the books than one in the air
+  const auto seen = std::ranges::find(*all, record_.process, &Seen::id);
+  return seen != all->end() && seen->mark == folder_->path();
+}
+
+void Keeper::take_owed(const std::vector<Ruling>& owed) {
+  for (const Ruling& ruling : owed) {
+    const bool begins = ruling.action == Action::resume || ruling.action == Action::restart;
+    if (begins && record_.life > ruling.life) {
+      recorder_->did(ruling, "done before its keeper died");
+    } else {
+      take(ruling);
+    }
+  }
+}
+
+}  // namespace tend
