@@ -56,7 +56,7 @@ Result<void> Keeper::recover() {
   if (!recorder) return std::unexpected(recorder.error());
   recorder_ = *std::move(recorder);
   recorder_->on_verdict([this](const Decision& decision) { on_verdict(decision); });
-  senses_ = std::make_unique<Senses>(machine_, *folder_, settings_.agent.adapter, found.offsets);
+  senses_ = std::make_unique<Senses>(*folder_, settings_.agent.adapter, found.offsets);
   if (record_.life == 0) remember_life(found);
 
   const ProcessId self = machine_.processes.self();

@@ -22,9 +22,8 @@ std::unique_ptr<Adapter> make_adapter(AdapterKind kind) {
 
 }  // namespace
 
-Senses::Senses(Machine& machine, Folder& folder, AdapterKind adapter, const Offsets& offsets)
-    : machine_(machine),
-      folder_(folder),
+Senses::Senses(Folder& folder, AdapterKind adapter, const Offsets& offsets)
+    : folder_(folder),
       adapter_(make_adapter(adapter)),
       stream_(folder, kStreamFile, offsets.stream),
       lines_(

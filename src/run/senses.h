@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "os/machine.h"
+#include "os/folder.h"
 #include "sense/adapter.h"
 #include "sense/signals_file.h"
 #include "sense/tail.h"
@@ -22,7 +22,7 @@ class Senses {
  public:
   /// `offset` of the stream: what stands before it has been judged already. Signals that were said
   /// before this life began are not taken.
-  Senses(Machine& machine, Folder& folder, AdapterKind adapter, const Offsets& offsets);
+  Senses(Folder& folder, AdapterKind adapter, const Offsets& offsets);
 
   /// A new life is about to begin: what the old one printed and said is behind it, read or not.
   Result<void> begin_life();
@@ -57,7 +57,6 @@ class Senses {
   void bound_file(const char* name, std::uint64_t read, std::uint64_t kept, std::uint64_t& punched,
                   bool life_over);
 
-  Machine& machine_;
   Folder& folder_;
   std::unique_ptr<Adapter> adapter_;
   Tail stream_;

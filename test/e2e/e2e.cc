@@ -288,6 +288,8 @@ Background E2e::start(const Command& command) {
   constexpr int kNew = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND;
   posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, out.c_str(), kNew, 0600);
   posix_spawn_file_actions_addopen(&files, STDERR_FILENO, err.c_str(), kNew, 0600);
+  // Not where the tests are called: that is a repository, whose work would be saved.
+  posix_spawn_file_actions_addchdir_np(&files, scratch().c_str());
   posix_spawnattr_t how;
   posix_spawnattr_init(&how);
   sigset_t none;

@@ -39,7 +39,7 @@ struct Finished {
   std::string err;
 };
 
-/// A command that was started, in a session of its own. Destroyed, it is killed and reaped.
+/// A command that was started in the test's scratch folder, in a session of its own. Destroyed, it is killed and reaped.
 class Background {
  public:
   Background(pid_t pid, Path out, Path err);
