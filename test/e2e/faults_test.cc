@@ -57,7 +57,7 @@ class FullDiskTest : public E2e {
   /// Works without end, whatever becomes of its output, and counts in a file elsewhere.
   [[nodiscard]] Arguments stubborn() const {
     return {"sh", "-c",
-            R"(echo "main $$" >"$1"; while :; do echo "a line of output, as long as that" )"
+            R"(echo "main $$" >"$1"; i=0; while :; do i=$((i+1)); echo "line $i of its output" )"
             R"(2>/dev/null; echo x >>"$2"; sleep 0.05; done)",
             "sh", pids().string(), work().string()};
   }
@@ -94,7 +94,7 @@ TEST_F(FullDiskTest, a_program_whose_output_cannot_be_written_is_not_ended_for_i
   ASSERT_TRUE(await(folder, is_working));
   fill();
   std::this_thread::sleep_for(seconds{12});  // past all limits, and more
-  EXPECT_TRUE(is_running(agent)) << read_file(folder / "journal.jsonl");
+  EXPECT_TRUE(is_running(agent)) << read_file(home() / "events.jsonl");
   EXPECT_TRUE(works_on());
   make_room();
   EXPECT_TRUE(eventually([&] { return has_event("again"); })) << "it was not said";

@@ -1,5 +1,6 @@
 // Real timers, pipes, signals to ourselves and folders. Every wait has a deadline against hanging.
 #include "os/linux/linux_loop.h"
+#include "os/linux/sanitized_testing.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -391,6 +392,7 @@ TEST_F(LinuxLoopTest, takes_lost_events_for_a_change_everywhere) {
 }
 
 TEST_F(LinuxLoopTest, gives_no_hint_when_the_system_has_no_more_of_them) {
+  if (kSanitized) GTEST_SKIP() << "the sanitizers need descriptors too";
   const TemporaryFolder folder;
   rlimit kept{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &kept), 0);

@@ -1,5 +1,6 @@
 // Children that wait at their gate, programs that cannot be run, and those that leave us.
 #include "os/linux/linux_spawn.h"
+#include "os/linux/sanitized_testing.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -306,6 +307,7 @@ TEST_F(LinuxSpawn, says_so_if_no_process_may_be_made) {
 }
 
 TEST_F(LinuxSpawn, says_so_if_there_are_no_descriptors_left) {
+  if (kSanitized) GTEST_SKIP() << "the sanitizers need descriptors too";
   const Launch launch = shell("exit 0");
   EXPECT_EQ(exit_of_fork([&] {
               LinuxLoop loop;
