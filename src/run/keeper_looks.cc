@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "run/hire.h"
 #include "run/keeper.h"
 #include "store/home.h"
 
@@ -110,25 +111,26 @@ std::optional<Keeper::Used> Keeper::used_so_far() {
   return used;
 }
 
-/// Many silent at once is our fault, or the network's; not theirs. While that lasts their judges
-/// say that they do not know, so whoever is unknown then is counted as silent still.
+/// Many silent at once is our fault, or the network's; not theirs. Whoever sees that says `unknown`
+/// of its own agent, so for the others that is the same.
 void Keeper::look_at_fleet(Instant now) {
   if (fleet_looked_ && now - *fleet_looked_ < kFleetAgain) return;
   const auto agents = agents_of(*home_);
   if (!agents) return;
   fleet_looked_ = now;
-  const auto counts = [goes_on = fleet_silent_](Verdict verdict) {
-    return is_silent(verdict) || (goes_on && verdict == Verdict::unknown);
-  };
-  fleet_silent_ = false;
-  if (!counts(recorder_->judge().verdict())) return;
+  const Verdict own = recorder_->judge().verdict();
+  const bool goes_on = std::exchange(fleet_silent_, false) && own == Verdict::unknown;
+  if (!is_silent(own) && !goes_on) return;
   std::uint32_t silent = 1;
   std::uint32_t all = 1;
   for (const KnownAgent& agent : *agents) {
     if (!agent.problem.empty() || !counts_in_fleet(agent.heartbeat)) continue;
     if (agent.folder->path() == folder_->path()) continue;
+    const Verdict verdict = agent.heartbeat.verdict;
+    const bool is_quiet = is_silent(verdict) || verdict == Verdict::unknown;
+    if (is_quiet && !has_keeper(*agent.folder)) continue;  // nobody stands by that word
     ++all;
-    if (counts(agent.heartbeat.verdict)) ++silent;
+    if (is_quiet) ++silent;
   }
   if (silent < kFleetAtLeast || silent * 2 < all) return;
   fleet_silent_ = true;

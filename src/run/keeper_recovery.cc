@@ -176,7 +176,7 @@ void Keeper::note_absence(const Recorder::Found& found) {
   if (found.calendar_held && pulse && *pulse) {
     const auto unseen =
         std::chrono::duration_cast<Duration>(machine_.clock.wall() - (*pulse)->modified);
-    away = std::clamp(unseen, 0ms, away);
+    if (unseen >= 0ms) away = std::min(unseen, away);
   }
   if (away > 0ms) batch_.signals.push_back({.is = Kind::lag, .seconds = away});
   // Whoever died with the machine did nothing wrong, and spends nothing.

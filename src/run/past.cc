@@ -122,6 +122,7 @@ Result<Past> past_of(std::string_view text, const HearRecord& hear) {
   again.life = header->life;
   Replay replay(*std::move(judge), reader, again);
   Exit exit;
+  Duration clock_steps{};
   Moment moment;
   while (true) {
     const auto more = reader.next(moment);
@@ -134,6 +135,7 @@ Result<Past> past_of(std::string_view text, const HearRecord& hear) {
         exit = {};
       }
       if (signal.is == Kind::process && signal.exit.how != Exit::How::unknown) exit = signal.exit;
+      if (signal.is == Kind::clock_step) clock_steps += signal.seconds;
     }
     replay.judge_at(moment);
   }
@@ -150,7 +152,8 @@ Result<Past> past_of(std::string_view text, const HearRecord& hear) {
               .next_action = next_action,
               .offsets = {.stream = reader.offset(), .said = reader.said()},
               .owed = debts.take_owed(),
-              .exit = exit};
+              .exit = exit,
+              .clock_steps = clock_steps};
 }
 
 }  // namespace

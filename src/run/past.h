@@ -37,6 +37,7 @@ struct Past {
   Offsets offsets;           // what stands before them has been judged
   std::vector<Ruling> owed;  // decided, and not known to be done
   Exit exit;                 // how the last life ended, if it did and that was seen
+  Duration clock_steps{};    // of the calendar that were seen since the header was written
 };
 
 /// Hears every line of a decision, of what came of one, and of remarks, in their order.

@@ -33,7 +33,7 @@ class Recorder {
     bool rebooted = false;     // the journal was written before the machine was started anew
     std::vector<Ruling> owed;  // decided, and not known to be done
     Exit exit;                 // how the last life ended, if it did and that was seen
-    /// The calendar ran on like the machine's clock since the journal was begun.
+    /// The calendar was not changed since the last time that was noted.
     bool calendar_held = false;
     std::string problem;  // why what was there could not be used
   };

@@ -59,7 +59,7 @@ Result<std::unique_ptr<Recorder>> Recorder::open(Machine& machine, Folder& folde
   }
   if (!found.rebooted && past->header.at) {
     const double wall = calendar(machine);
-    const double ran = seconds(now + r.shift_ - *past->header.at);
+    const double ran = seconds(now + r.shift_ - *past->header.at + past->clock_steps);
     found.calendar_held = std::abs(wall - past->header.wall - ran) < kCalendarMayDrift;
   }
   found.exit = past->exit;

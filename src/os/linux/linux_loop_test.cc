@@ -1,6 +1,5 @@
 // Real timers, pipes, signals to ourselves and folders. Every wait has a deadline against hanging.
 #include "os/linux/linux_loop.h"
-#include "os/linux/sanitized_testing.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -23,6 +22,7 @@
 
 #include "os/linux/fd.h"
 #include "os/linux/linux_clock.h"
+#include "os/linux/sanitized_testing.h"
 #include "os/linux/temporary_folder.h"
 
 namespace tend {

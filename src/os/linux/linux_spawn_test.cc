@@ -1,6 +1,5 @@
 // Children that wait at their gate, programs that cannot be run, and those that leave us.
 #include "os/linux/linux_spawn.h"
-#include "os/linux/sanitized_testing.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -15,6 +14,7 @@
 #include <string>
 
 #include "os/linux/process_testing.h"
+#include "os/linux/sanitized_testing.h"
 
 namespace tend {
 namespace {
