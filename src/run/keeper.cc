@@ -134,6 +134,7 @@ void Keeper::look() {
   senses_->bound(stage_ != Stage::living);
   say_remarks();
   settle();
+  write_events();
   looking_ = false;
   if (!batch_.signals.empty() || senses_->has_more()) look_is_due_ = true;
   if (stage_ < Stage::over) schedule();
@@ -312,8 +313,16 @@ void Keeper::event(std::string_view kind, std::string_view what, std::string_vie
     event.kind = Event::Kind::note;
     event.text = what;
   }
-  // Events are for people who follow; that one could not be written is seen in the journal.
-  if (auto done = append_event(*home_, event); !done) recorder_->remark(done.error().text);
+  events_.push_back(std::move(event));
+}
+
+/// Events are for people who follow: they are written when what cannot wait is done. That one could
+/// not be written is seen in the journal.
+void Keeper::write_events() {
+  for (const Event& event : std::exchange(events_, {})) {
+    if (auto done = append_event(*home_, event); !done) recorder_->remark(done.error().text);
+  }
+  if (stage_ != Stage::replaced) recorder_->write();
 }
 
 }  // namespace tend

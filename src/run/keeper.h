@@ -31,6 +31,7 @@
 #include "run/recorder.h"
 #include "run/senses.h"
 #include "store/agent_file.h"
+#include "store/events.h"
 #include "store/intent.h"
 #include "store/life_record.h"
 
@@ -84,6 +85,7 @@ class Keeper {
   void beat_if_due(Instant now);
   void beat();
   void say_remarks();
+  void write_events();
   void note_faults(Instant now);
   [[nodiscard]] std::string exit_words() const;
 
@@ -191,8 +193,9 @@ class Keeper {
   std::string ended_by_;
   WorkOutcome outcome_ = WorkOutcome::none;
 
-  std::deque<Ruling> chain_;  // what is to be done, in this order
-  bool acting_ = false;       // something is under way that ends processes or saves work
+  std::vector<Event> events_;  // to be written at the end of a look
+  std::deque<Ruling> chain_;   // what is to be done, in this order
+  bool acting_ = false;        // something is under way that ends processes or saves work
   std::unique_ptr<Ending> ending_;
   std::unique_ptr<Preserve> preserve_;
   std::unique_ptr<Tell> tell_;

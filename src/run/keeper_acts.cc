@@ -97,7 +97,7 @@ void Keeper::action_event(const Ruling& ruling, std::string_view result) {
   event.text = ruling.why;
   event.result = result;
   event.needs_person = is_for_person(ruling.action);
-  if (auto done = append_event(*home_, event); !done) recorder_->remark(done.error().text);
+  events_.push_back(std::move(event));
 }
 
 // --- The chain ----------------------------------------------------------------------------------
@@ -240,10 +240,13 @@ void Keeper::do_begin_again() {
   }
   if (!begin_at_) {
     ++attempts_;
-    (void)folder_->replace(kRetryFile, fmt::format("{}\n", attempts_), Folder::Sync::no);
     pause_before_begin(std::max(recorder_->judge().resumes(), 1U) - 1);
   }
-  if (machine_.clock.now() >= *begin_at_) begin_life();
+  if (machine_.clock.now() < *begin_at_) return;
+  begin_life();
+  // For others to read; the journal counts for us. Behind the start: a rename may wait for the
+  // disk.
+  std::ignore = folder_->replace(kRetryFile, fmt::format("{}\n", attempts_), Folder::Sync::no);
 }
 
 void Keeper::pause_before_begin(std::uint32_t attempts_before) {

@@ -363,7 +363,6 @@ TEST_F(Faults, of_the_calendar_change_nothing) {
     expect_working(1);
   }
   EXPECT_EQ(kept.count("action", "kill"), 0);
-    if (getenv("X")) { printf("%s\n", kept.text_of("journal.jsonl").c_str());  for (auto& l : universe.log()) printf("%s\n", l.c_str()); }
 }
 
 TEST_F(Faults, of_the_calendar_and_of_the_keeper_together_kill_nobody) {
@@ -829,7 +828,6 @@ TEST(KeeperFleet, silent_together_is_not_killed_and_a_person_is_told) {
     fleet.universe.run_for(30min);
     EXPECT_EQ(fleet.universe.pids("worker").size(), 5U);
     EXPECT_TRUE(fleet.universe.sent().empty());
-    if (getenv("X")) { printf("%s\n", fleet.universe.disk.read(Fleet::folder(1) + "/journal.jsonl")->c_str()); for (auto& l : fleet.universe.log()) printf("%s\n", l.c_str()); }
     EXPECT_TRUE(fleet.journals().contains("\"action\":\"escalate\""));
   }
 }
@@ -874,7 +872,6 @@ TEST_F(Faults, do_not_come_from_waking_up_too_often) {
     // A wake-up: the timer, the lock and its time, the intent, the process, four files of the
     // agent's, the beat.
     EXPECT_LE(calls, 100U * 16U) << policy;
-    std::printf("%s: %lu calls in 100 beats\n", policy, static_cast<unsigned long>(calls));
   }
 }
 

@@ -253,6 +253,7 @@ void Keeper::write_end() {
 }
 
 void Keeper::stop_loop() {
+  write_events();
   loop_stopped_ = true;
   machine_.loop.stop();
 }

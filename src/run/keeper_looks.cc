@@ -128,7 +128,7 @@ void Keeper::look_at_fleet(Instant now) {
     if (agent.folder->path() == folder_->path()) continue;
     const Verdict verdict = agent.heartbeat.verdict;
     const bool is_quiet = is_silent(verdict) || verdict == Verdict::unknown;
-    if (is_quiet && !has_keeper(*agent.folder)) continue;  // nobody stands by that word
+    if (is_quiet && !has_keeper(machine_, *agent.folder)) continue;  // nobody stands by that word
     ++all;
     if (is_quiet) ++silent;
   }

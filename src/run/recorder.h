@@ -49,8 +49,10 @@ class Recorder {
   std::vector<Ruling> judge(SignalBatch& batch, Instant now, const Offsets& offsets);
   void on_verdict(OnVerdict callback) { on_verdict_ = std::move(callback); }
 
+  /// Both are written with the next write().
   void did(const Ruling& ruling, std::string_view result);
   void remark(std::string_view what);
+  void write();
 
   /// The next deadline, on the machine's clock.
   [[nodiscard]] std::optional<Instant> next() const;
@@ -68,7 +70,6 @@ class Recorder {
   Result<void> begin_journal();
   void step(std::span<const Signal> signals, Instant at, std::vector<Ruling>& rulings);
   void run_to(Instant last, std::span<const Signal> unless, std::vector<Ruling>& rulings);
-  void write();
   [[nodiscard]] Instant journal_time(Instant machine_time) const { return machine_time + shift_; }
 
   Machine& machine_;
