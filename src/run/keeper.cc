@@ -166,7 +166,10 @@ void Keeper::note_process(const Condition& condition) {
 /// meanwhile.
 void Keeper::note_faults(Instant now) {
   const bool deaf = !senses_->problem().empty();
-  const std::string& problem = deaf ? senses_->problem() : recorder_->problem();
+  const bool mute = !recorder_->problem().empty();
+  const std::string& problem = deaf   ? senses_->problem()
+                               : mute ? recorder_->problem()
+                                      : heartbeat_problem_;
   if (problem.empty()) {
     if (fault_said_) event("note", "the agent's files can be read and written again", "", false);
     fault_said_.reset();
@@ -174,10 +177,10 @@ void Keeper::note_faults(Instant now) {
   }
   if (fault_said_ && now - *fault_said_ < kFaultAgain) return;
   if (!fault_said_) {
-    event("note",
-          fmt::format("the {}: {}", deaf ? "agent cannot be heard" : "journal cannot be written",
-                      problem),
-          "", true);
+    const std::string_view what = deaf   ? "agent cannot be heard"
+                                  : mute ? "journal cannot be written"
+                                         : "heartbeat cannot be written";
+    event("note", fmt::format("the {}: {}", what, problem), "", true);
   }
   fault_said_ = now;
   batch_.signals.push_back({.is = Kind::fault});
@@ -208,10 +211,8 @@ void Keeper::settle() {
   says.resumes_allowed = recorder_->judge().policy().budget.between_refills;
   if (stage_ == Stage::between && !acting_) settle_end();
   if (stage_ == Stage::replaced) return;
-  if (auto written = pulse_->write(); !written && beat_problem_ != written.error().text) {
-    beat_problem_ = written.error().text;
-    event("note", "the heartbeat cannot be written: " + beat_problem_, "", true);
-  }
+  const auto written = pulse_->write();
+  heartbeat_problem_ = written ? "" : written.error().text;
 }
 
 /// A life is over. Is there anything left to keep?

@@ -215,6 +215,7 @@ class Keeper {
   std::optional<Instant> poll_at_;
   std::optional<Instant> fault_said_;
   std::string beat_problem_;
+  std::string heartbeat_problem_;  // why it could not be written anew
   std::string freeze_problem_;
   std::uint32_t refused_ = 0;  // messages that were none of this agent's
 

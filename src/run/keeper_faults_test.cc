@@ -346,6 +346,29 @@ TEST_F(Faults, of_a_flood_of_signals_fill_one_journal_after_the_other) {
   kept.check_replay();
 }
 
+TEST_F(Faults, of_a_flood_of_noise_do_not_wash_away_what_is_still_to_be_done) {
+  have_a_work_tree(60s);
+  behave([](SimSelf& self) {
+    hang_once(self);
+    if (self.variable("TEND_LIFE") != "1") return;
+    self.after(125s, [](SimSelf& me) {  // while its work is being saved
+      std::string lines;
+      for (int i = 0; i < 12'000; ++i) {
+        lines += R"({"is":"noise","id":")" + std::string(500, 'x') + "\"}\n";
+      }
+      me.append(Kept::path("signals.jsonl"), lines);
+    });
+  });
+  kept.start_keeper();
+  universe.run_for(140s);
+  EXPECT_TRUE(kept.text_of("journal.jsonl").contains("\"carried\":true")) << "was not replaced";
+  universe.kill(kept.keeper);
+  kept.start_keeper();
+  universe.run_for(5min);
+  expect_working(2);
+  EXPECT_EQ(starts(), 2);
+}
+
 // --- Clocks -------------------------------------------------------------------------------------
 
 TEST_F(Faults, of_the_calendar_change_nothing) {

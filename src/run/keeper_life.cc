@@ -96,6 +96,7 @@ void Keeper::start_process() {
   pulse_->change().exit = {};
   hold_process(*std::move(process));
   beat();
+  if (!before.group.empty()) machine_.processes.remove_group(before.group);  // empty by now
   const bool was_ruled = !chain_.empty() && begins(chain_.front().action);
   if (was_ruled) finish_first(fmt::format("life {} begun", record_.life));
 }
@@ -122,7 +123,6 @@ LaunchOrder Keeper::launch_order() {
     const Duration limit = settings_.policy.limits.beats.suspect;
     order.watchdog = limit >= kNoLimit ? kUsualWatchdog : limit;
   }
-  if (!record_.group.empty()) machine_.processes.remove_group(record_.group);
   // A new one for every life: what was killed by its group must not take the next one along.
   order.group = machine_.processes.make_group(
       fmt::format("{:016x}-{}", Name(folder_->path()).hash(), order.life));
@@ -237,6 +237,7 @@ void Keeper::write_end() {
   record_.process = {};
   (void)lock_->write(record_);
   if (!record_.group.empty()) machine_.processes.remove_group(record_.group);
+  recorder_->write();  // nobody reads on behind an end
   if (auto written = pulse_->write(); !written) {
     // The end is a promise: it is tried again until there is room for it.
     end_again_ = machine_.loop.at(machine_.clock.now() + 1s, [this] { write_end(); });

@@ -97,6 +97,7 @@ void Keeper::subscribe() {
         telling_.pop_front();
       }
       if (!told.heard) event("note", "a notice was not heard: " + told.words, "", true);
+      write_events();
       if (stage_ == Stage::over && tell_->waiting() == 0) stop_loop();
     });
   }

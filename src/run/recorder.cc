@@ -92,12 +92,10 @@ void Recorder::did(const Ruling& ruling, std::string_view result) {
   std::erase_if(owed_, [&](const Ruling& one) { return one.number == ruling.number; });
   if (journal_)
     journal_->did(journal_time(machine_.clock.now()), ruling.action, ruling.number, result);
-  write();
 }
 
 void Recorder::remark(std::string_view what) {
   if (journal_) journal_->remark(journal_time(machine_.clock.now()), what);
-  write();
 }
 
 std::optional<Instant> Recorder::next() const {
