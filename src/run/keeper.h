@@ -100,6 +100,7 @@ class Keeper {
   void take_owed(const std::vector<Ruling>& owed);
   [[nodiscard]] bool is_at_gate();
   [[nodiscard]] bool has_run();
+  [[nodiscard]] bool is_of_original();
 
   // keeper_life.cc: lives begin and end.
   void begin_life();

@@ -354,7 +354,7 @@ TEST_F(Faults, of_a_flood_of_noise_do_not_wash_away_what_is_still_to_be_done) {
     self.after(125s, [](SimSelf& me) {  // while its work is being saved
       std::string lines;
       for (int i = 0; i < 12'000; ++i) {
-        lines += R"({"is":"noise","id":")" + std::string(500, 'x') + "\"}\n";
+        lines += R"({"is":"tool-close","same":9,"id":")" + std::string(500, 'x') + "\"}\n";
       }
       me.append(Kept::path("signals.jsonl"), lines);
     });

@@ -199,6 +199,10 @@ std::unique_ptr<Process> Keeper::find_process(const Recorder::Found& found) {
     recorder_->remark(
         fmt::format("life {} never ran: its keeper died before it could", record_.life));
     --record_.life;
+  } else if (record_.process.pid != 0 && is_of_original()) {
+    recorder_->remark(fmt::format("process {} is of the agent that this folder is a copy of",
+                                  record_.process.pid));
+    record_.group.clear();
   } else if (record_.process.pid != 0) {
     if (is_news) batch_.signals.push_back(spawn);
     record_.released = true;
@@ -230,6 +234,20 @@ bool Keeper::has_run() {
   if (!all) return true;  // not to know: rather a life too many in the books than one in the air
   const auto seen = std::ranges::find(*all, record_.process, &Seen::id);
   return seen != all->end() && seen->mark == folder_->path();
+}
+
+/// A folder that was copied names the process of another agent, whose own folder says the same. One
+/// that was only moved does not: where it was, nothing is left.
+bool Keeper::is_of_original() {
+  if (only_watches()) return false;
+  const auto all = machine_.processes.all(kMarkVariable);
+  if (!all) return false;
+  const auto seen = std::ranges::find(*all, record_.process, &Seen::id);
+  if (seen == all->end() || !seen->mark || *seen->mark == folder_->path()) return false;
+  const auto original = machine_.folders.open(*seen->mark);
+  if (!original) return false;
+  const auto lock = look_at_lock(**original);
+  return lock && *lock && (*lock)->record.process == record_.process;
 }
 
 void Keeper::take_owed(const std::vector<Ruling>& owed) {

@@ -65,9 +65,7 @@ class CrashPointsTest : public E2e {
                                Arguments{TEND_BINARY, "keep", folder.string()}});
   }
   [[nodiscard]] Path log() const { return scratch() / "strace.log"; }
-  [[nodiscard]] Path starts() const {
-    return scratch() / ("starts-" + std::to_string(hired_ + 1));
-  }
+  [[nodiscard]] Path starts() const { return scratch() / ("starts-" + std::to_string(hired_ + 1)); }
 
   /// How often each call was made, as strace saw it.
   [[nodiscard]] std::map<std::string, int> count_calls() const {
@@ -186,9 +184,8 @@ TEST_F(CrashPointsTest, a_takeover_survives_the_death_of_its_keeper_at_every_poi
   };
   const Path counting = kept_and_abandoned(starts());
   const auto size = fs::file_size(counting / "journal.jsonl");
-  const auto points = points_of(counting, [&] {
-    return fs::file_size(counting / "journal.jsonl") > size;
-  });
+  const auto points =
+      points_of(counting, [&] { return fs::file_size(counting / "journal.jsonl") > size; });
   std::size_t hit = 0;
   for (const Point& point : points) {
     SCOPED_TRACE(point.call + " " + std::to_string(point.number));

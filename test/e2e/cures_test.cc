@@ -135,11 +135,11 @@ TEST_F(CuresTest, a_program_that_promised_nothing_is_not_ended_for_its_silence) 
 TEST_F(CuresTest, a_program_that_only_writes_files_is_not_taken_for_hanging) {
   const Path tree = scratch() / "tree";
   std::filesystem::create_directory(tree);
-  const Path folder = keep(
-      {"--name", "a", "--policy", "agent", "--limit", "model=3s", "--limit", "confirm=3s",
-       "--worktree", tree.string()},
-      Arguments{"sh", "-c", R"(echo begun; while :; do date +%N >"$1"/made; sleep 0.2; done)",
-                "sh", tree.string()});
+  const Path folder =
+      keep({"--name", "a", "--policy", "agent", "--limit", "model=3s", "--limit", "confirm=3s",
+            "--worktree", tree.string()},
+           Arguments{"sh", "-c", R"(echo begun; while :; do date +%N >"$1"/made; sleep 0.2; done)",
+                     "sh", tree.string()});
   std::this_thread::sleep_for(seconds{8});  // silence and confirmation and more
   EXPECT_EQ(number_in(heartbeat_of(folder), "life"), 1) << heartbeat_of(folder);
   EXPECT_TRUE(done("kill").empty()) << read_file(home() / "events.jsonl");
@@ -206,25 +206,24 @@ TEST_F(CuresTest, on_failure_means_not_after_a_good_end) {
 }
 
 TEST_F(CuresTest, never_means_never) {
-  const auto ran = tend({"run", "--policy", "agent", "--restart", "never", "--", "sh", "-c",
-                         "echo once; exit 3"});
+  const auto ran = tend(
+      {"run", "--policy", "agent", "--restart", "never", "--", "sh", "-c", "echo once; exit 3"});
   EXPECT_EQ(ran.exit, 3) << ran.err;
   EXPECT_EQ(ran.out, "once\n");
   EXPECT_EQ(text_in(heartbeat_of(only_agent()), "outcome"), "failed");
 }
 
 TEST_F(CuresTest, one_that_fails_the_same_way_again_and_again_is_held) {
-  const auto ran = tend({"run", "--name", "a", "--policy", "agent", "--restart", "on-failure",
-                         "--notify", "cat >>'" + (scratch() / "told").string() + "'", "--", "sh",
-                         "-c", "echo try; exit 3"});
+  const auto ran =
+      tend({"run", "--name", "a", "--policy", "agent", "--restart", "on-failure", "--notify",
+            "cat >>'" + (scratch() / "told").string() + "'", "--", "sh", "-c", "echo try; exit 3"});
   EXPECT_EQ(ran.exit, 75) << ran.err;
   EXPECT_EQ(ran.out, "try\ntry\ntry\n");
   EXPECT_TRUE(ran.err.contains("tend explain a")) << ran.err;
   const Path folder = only_agent();
   EXPECT_EQ(text_in(heartbeat_of(folder), "verdict"), "looping");
   EXPECT_EQ(tend({"status"}).exit, 3);
-  EXPECT_TRUE(
-      eventually([&] { return read_file(scratch() / "told").contains("\"escalate\""); }));
+  EXPECT_TRUE(eventually([&] { return read_file(scratch() / "told").contains("\"escalate\""); }));
   EXPECT_EQ(tend({"stop", "a"}).exit, 0);
   EXPECT_TRUE(is_over(heartbeat_of(folder)));
 }
@@ -232,9 +231,9 @@ TEST_F(CuresTest, one_that_fails_the_same_way_again_and_again_is_held) {
 // Stopping.
 
 TEST_F(CuresTest, a_life_of_bounded_length_is_stopped) {
-  const auto ran = tend(Arguments{"run", "--max-life", "1s", "--restart", "always", "--policy",
-                                  "agent", "--"} +
-                        worker({"--pids", pids().string()}));
+  const auto ran =
+      tend(Arguments{"run", "--max-life", "1s", "--restart", "always", "--policy", "agent", "--"} +
+           worker({"--pids", pids().string()}));
   EXPECT_FALSE(ran.timed_out);
   EXPECT_EQ(ran.exit, 128 + SIGINT) << ran.err;
   const Json heartbeat = heartbeat_of(only_agent());
@@ -272,8 +271,8 @@ TEST_F(CuresTest, work_is_saved_before_a_program_is_stopped) {
 }
 
 TEST_F(CuresTest, a_keeper_that_is_told_to_terminate_stops_its_program) {
-  const Path folder = keep({"--restart", "always", "--policy", "agent"},
-                           worker({"--pids", pids().string()}));
+  const Path folder =
+      keep({"--restart", "always", "--policy", "agent"}, worker({"--pids", pids().string()}));
   const pid_t agent = pid_of(pids(), "main");
   const auto keeper = static_cast<pid_t>(number_in(heartbeat_of(folder), "keeper_pid"));
   ASSERT_TRUE(signal_process_of(home(), keeper, SIGTERM));

@@ -162,6 +162,8 @@ bool eventually(const std::function<bool()>& predicate, Patience patience) {
 }
 
 std::string read_file(const Path& path) {
+  std::error_code none;
+  if (!fs::is_regular_file(path, none)) return "";
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }

@@ -39,7 +39,8 @@ struct Finished {
   std::string err;
 };
 
-/// A command that was started in the test's scratch folder, in a session of its own. Destroyed, it is killed and reaped.
+/// A command that was started in the test's scratch folder, in a session of its own. Destroyed, it
+/// is killed and reaped.
 class Background {
  public:
   Background(pid_t pid, Path out, Path err);
@@ -71,7 +72,7 @@ class Background {
 /// Asks every 20 ms until it is true; false if it never was.
 bool eventually(const std::function<bool()>& predicate, Patience patience = kPatience);
 
-/// "" if there is no such file.
+/// "" if there is no such file, or something else in its place.
 std::string read_file(const Path& path);
 std::vector<std::string> lines_of(const std::string& text);
 /// An empty object as long as there is none, or none that can be read.

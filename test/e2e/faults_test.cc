@@ -57,10 +57,13 @@ class FullDiskTest : public E2e {
   /// Works without end, whatever becomes of its output, and counts in a file elsewhere. Each of its
   /// lines needs a page of its own: on a full disk there is room for ours and none for its.
   [[nodiscard]] Arguments stubborn() const {
-    return {"sh", "-c",
+    return {"sh",
+            "-c",
             R"(echo "main $$" >"$1"; i=0; while :; do i=$((i+1)); printf '%4095s\n' "line $i" )"
             R"(2>/dev/null; echo x >>"$2"; sleep 0.2; done)",
-            "sh", pids().string(), work().string()};
+            "sh",
+            pids().string(),
+            work().string()};
   }
   [[nodiscard]] Path pids() const { return scratch() / "pids"; }
   [[nodiscard]] Path work() const { return scratch() / "work"; }
@@ -107,9 +110,9 @@ TEST_F(FullDiskTest, a_program_whose_output_cannot_be_written_is_not_ended_for_i
 
 TEST_F(FullDiskTest, an_end_is_written_down_as_soon_as_there_is_room) {
   const Path go = scratch() / "go";
-  Background viewer = start_tend(
-      {"run", "--name", "a", "--", "sh", "-c",
-       R"(echo begun; while [ ! -e "$1" ]; do sleep 0.1; done; exit 7)", "sh", go.string()});
+  Background viewer = start_tend({"run", "--name", "a", "--", "sh", "-c",
+                                  R"(echo begun; while [ ! -e "$1" ]; do sleep 0.1; done; exit 7)",
+                                  "sh", go.string()});
   ASSERT_TRUE(eventually([&] { return viewer.out() == "begun\n"; }));
   const Path folder = only_agent();
   ASSERT_TRUE(await(folder, is_working));
@@ -161,8 +164,8 @@ TEST_F(FullDiskTest, a_successor_that_finds_no_room_leaves_the_program_alone) {
 }
 
 TEST_F(FullDiskTest, a_new_life_begins_on_a_full_disk_or_when_there_is_room) {
-  const Path folder = keep({"--name", "a", "--policy", "agent", "--restart", "on-failure"},
-                           stubborn());
+  const Path folder =
+      keep({"--name", "a", "--policy", "agent", "--restart", "on-failure"}, stubborn());
   const pid_t agent = pid_of(pids(), "main");
   ASSERT_TRUE(await(folder, is_working));
   fill();

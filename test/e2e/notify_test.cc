@@ -21,9 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::seconds;
 
-#define NEEDS(program, package)                                                                \
-  if (run({.arguments = {"sh", "-c", "command -v " program}}).exit != 0) {                     \
-    GTEST_SKIP() << program " is not here: tools/setup installs it (package " package ")";     \
+#define NEEDS(program, package)                                                            \
+  if (run({.arguments = {"sh", "-c", "command -v " program}}).exit != 0) {                 \
+    GTEST_SKIP() << program " is not here: tools/setup installs it (package " package ")"; \
   }
 
 class NotifyTest : public E2e {
@@ -61,9 +61,8 @@ class NotifyTest : public E2e {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path, path.c_str(), std::min(path.size(), sizeof address.sun_path - 1));
-    const ssize_t sent =
-        ::sendto(descriptor, text.data(), text.size(), 0,
-                 reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    const ssize_t sent = ::sendto(descriptor, text.data(), text.size(), 0,
+                                  reinterpret_cast<const sockaddr*>(&address), sizeof address);
     ::close(descriptor);
     return sent == static_cast<ssize_t>(text.size());
   }
@@ -74,9 +73,8 @@ class NotifyTest : public E2e {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
-    const bool bound =
-        ::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), size) == 0 &&
-        ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+    const bool bound = ::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), size) == 0 &&
+                       ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) == 0;
     ::close(descriptor);
     return bound ? ntohs(address.sin_port) : 0;
   }
@@ -98,11 +96,11 @@ TEST_F(NotifyTest, etcd_is_heard) {
   NEEDS("etcd", "etcd-server")
   const std::string client = "http://127.0.0.1:" + std::to_string(free_port());
   const std::string peer = "http://127.0.0.1:" + std::to_string(free_port());
-  const Path folder = keep({"--name", "etcd", "--policy", "worker"},
-                           {"etcd", "--data-dir", (scratch() / "data").string(),
-                            "--listen-client-urls", client, "--advertise-client-urls", client,
-                            "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
-                            "--initial-cluster", "default=" + peer});
+  const Path folder =
+      keep({"--name", "etcd", "--policy", "worker"},
+           {"etcd", "--data-dir", (scratch() / "data").string(), "--listen-client-urls", client,
+            "--advertise-client-urls", client, "--listen-peer-urls", peer,
+            "--initial-advertise-peer-urls", peer, "--initial-cluster", "default=" + peer});
   expect_heard_and_stopped(folder);
 }
 
@@ -169,7 +167,8 @@ TEST_F(NotifyTest, ready_status_and_watchdog_are_heard) {
   EXPECT_TRUE(eventually([&] { return says_ready(folder); })) << journal(folder);
   EXPECT_TRUE(eventually([&] { return journal(folder).contains(R"("is":"beat","by":"agent")"); }))
       << journal(folder);
-  EXPECT_TRUE(await(folder, [](const Json& h) { return text_in(h, "note") == "loading the model"; }));
+  EXPECT_TRUE(
+      await(folder, [](const Json& h) { return text_in(h, "note") == "loading the model"; }));
   const auto agent = static_cast<pid_t>(number_in(heartbeat_of(folder), "pid"));
   EXPECT_EQ(variable_of(agent, "WATCHDOG_USEC"), "120000000");
 }
@@ -189,9 +188,9 @@ TEST_F(NotifyTest, one_that_no_longer_feeds_its_watchdog_is_resumed) {
 
 TEST_F(NotifyTest, one_that_asks_for_more_time_is_given_it) {
   NEEDS("systemd-notify", "systemd")
-  const Path folder = keep({"--name", "a", "--policy", "agent", "--limit", "model=4s"},
-                           {"sh", "-c",
-                            "echo begun; systemd-notify EXTEND_TIMEOUT_USEC=8000000; exec sleep 600"});
+  const Path folder =
+      keep({"--name", "a", "--policy", "agent", "--limit", "model=4s"},
+           {"sh", "-c", "echo begun; systemd-notify EXTEND_TIMEOUT_USEC=8000000; exec sleep 600"});
   EXPECT_TRUE(eventually([&] { return journal(folder).contains("\"until\":"); }))
       << journal(folder);
   ASSERT_TRUE(await(folder, [](const Json& h) { return text_in(h, "verdict") == "suspect"; }));
@@ -223,7 +222,8 @@ TEST_F(NotifyTest, a_program_may_name_another_of_its_processes_the_main_one) {
 // Forged messages.
 
 TEST_F(NotifyTest, a_stranger_is_refused) {
-  const Path folder = keep({"--name", "a", "--policy", "worker"}, worker({"--pids", pids().string()}));
+  const Path folder =
+      keep({"--name", "a", "--policy", "worker"}, worker({"--pids", pids().string()}));
   const pid_t agent = pid_of(pids(), "main");
   const std::string socket = variable_of(agent, "NOTIFY_SOCKET");
   ASSERT_FALSE(socket.empty());
@@ -240,8 +240,9 @@ TEST_F(NotifyTest, a_stranger_is_refused) {
 TEST_F(NotifyTest, a_program_cannot_name_a_stranger_its_main_process) {
   NEEDS("systemd-notify", "systemd")
   Background innocent = start({.arguments = {"sleep", "600"}});
-  const Path folder = keep({"--name", "a"}, {"sh", "-c", "systemd-notify MAINPID=\"$1\"; exec sleep 600",
-                                             "sh", std::to_string(innocent.pid())});
+  const Path folder =
+      keep({"--name", "a"}, {"sh", "-c", "systemd-notify MAINPID=\"$1\"; exec sleep 600", "sh",
+                             std::to_string(innocent.pid())});
   EXPECT_TRUE(eventually([&] {
     return journal(folder).contains("MAINPID=" + std::to_string(innocent.pid()) + " was refused");
   })) << journal(folder);
@@ -264,9 +265,8 @@ TEST_F(NotifyTest, a_flood_of_nonsense_does_no_harm) {
 // A descriptor, as s6 has it.
 
 TEST_F(NotifyTest, a_newline_on_the_ready_descriptor_is_heard) {
-  const Path folder =
-      keep({"--name", "a", "--policy", "worker", "--ready-fd", "7"},
-           {"sh", "-c", "sleep 1; echo >&7; exec 7>&-; exec sleep 600"});
+  const Path folder = keep({"--name", "a", "--policy", "worker", "--ready-fd", "7"},
+                           {"sh", "-c", "sleep 1; echo >&7; exec 7>&-; exec sleep 600"});
   EXPECT_FALSE(says_ready(folder));
   EXPECT_TRUE(eventually([&] { return says_ready(folder); })) << journal(folder);
 }

@@ -138,8 +138,8 @@ TEST_F(StatesTest, a_zombie_is_not_taken_for_alive) {
 
 TEST_F(StatesTest, the_good_end_of_a_watched_process_is_seen) {
   const Path go = scratch() / "go";
-  Background child = start({.arguments = {"sh", "-c", "while [ ! -e \"$1\" ]; do sleep 0.1; done",
-                                          "sh", go.string()}});
+  Background child = start(
+      {.arguments = {"sh", "-c", "while [ ! -e \"$1\" ]; do sleep 0.1; done", "sh", go.string()}});
   const auto watched = tend({"watch", "--name", "child", std::to_string(child.pid())});
   ASSERT_EQ(watched.exit, 0) << watched.err;
   ::close(::creat(go.c_str(), 0600));
@@ -167,9 +167,9 @@ TEST_F(StatesTest, a_watched_process_is_never_ended) {
 // Paused by order.
 
 TEST_F(StatesTest, pause_stops_every_process_of_the_program_and_unpause_lets_them_go_on) {
-  const Path folder = keep({"--name", "a", "--policy", "agent", "--limit", "model=2s", "--limit",
-                            "confirm=2s"},
-                           tireless({"--escape"}));
+  const Path folder =
+      keep({"--name", "a", "--policy", "agent", "--limit", "model=2s", "--limit", "confirm=2s"},
+           tireless({"--escape"}));
   const pid_t agent = pid_of(pids(), "main");
   const pid_t escaped = pid_of(pids(), "escaped");
   ASSERT_TRUE(await(folder, is_working));

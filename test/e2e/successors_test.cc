@@ -26,9 +26,13 @@ class SuccessorsTest : public E2e {
 
   /// Prints and waits until the file `go` is there, then ends with this code.
   [[nodiscard]] Arguments ends_when_told(int code) const {
-    return {"sh", "-c",
+    return {"sh",
+            "-c",
             R"(echo "main $$" >>"$2"; while [ ! -e "$1" ]; do echo on; sleep 0.1; done; exit "$3")",
-            "sh", go().string(), pids().string(), std::to_string(code)};
+            "sh",
+            go().string(),
+            pids().string(),
+            std::to_string(code)};
   }
   void let_go() const { ::close(::creat(go().c_str(), 0600)); }
 
@@ -142,9 +146,7 @@ TEST_F(SuccessorsTest, a_kill_that_its_keeper_did_not_live_to_finish_is_finished
   ASSERT_TRUE(await_keeper_other_than(folder, keeper));
   EXPECT_TRUE(await(
       folder,
-      [](const Json& h) {
-        return number_in(h, "life") == 2 && text_in(h, "verdict") == "working";
-      },
+      [](const Json& h) { return number_in(h, "life") == 2 && text_in(h, "verdict") == "working"; },
       3 * kPatience));
   EXPECT_FALSE(is_running(agent));
   EXPECT_EQ(starts(), 2U);
@@ -243,8 +245,8 @@ TEST_F(SuccessorsTest, who_attaches_to_what_is_over_is_told_how_it_ended) {
 TEST_F(SuccessorsTest, reload_puts_a_new_program_into_the_keepers_place) {
   const Path program = scratch() / "tend";
   fs::copy_file(TEND_BINARY, program);
-  Background viewer = start({.arguments = Arguments{program.string(), "run", "--name", "a", "--"} +
-                                          ends_when_told(7)});
+  Background viewer = start(
+      {.arguments = Arguments{program.string(), "run", "--name", "a", "--"} + ends_when_told(7)});
   const pid_t agent = pid_of(pids(), "main");
   const Path folder = only_agent();
   ASSERT_TRUE(await(folder, [](const Json& h) { return text_in(h, "status") == "running"; }));
@@ -287,11 +289,11 @@ TEST_F(SuccessorsTest, reload_of_one_without_a_keeper_says_so) {
 // What a program says of itself reaches the journal, in its own life only.
 
 TEST_F(SuccessorsTest, what_a_program_says_is_written_down) {
-  const auto ran = run({.arguments = {TEND_BINARY, "run", "--name", "a", "--policy", "agent", "--",
-                                      "sh", "-c",
-                                      R"("$1" beat && "$1" state idle --until 5m && "$1" ack q1; )"
-                                      R"(echo "said $?"; sleep 1)",
-                                      "sh", TEND_BINARY}});
+  const auto ran =
+      run({.arguments = {TEND_BINARY, "run", "--name", "a", "--policy", "agent", "--", "sh", "-c",
+                         R"("$1" beat && "$1" state idle --until 5m && "$1" ack q1; )"
+                         R"(echo "said $?"; sleep 1)",
+                         "sh", TEND_BINARY}});
   EXPECT_TRUE(ran.out.contains("said 0\n")) << ran.out << ran.err;
   const std::string journal = read_file(only_agent() / "journal.jsonl");
   EXPECT_TRUE(journal.contains(R"("is":"beat","by":"agent")")) << journal;
@@ -300,11 +302,11 @@ TEST_F(SuccessorsTest, what_a_program_says_is_written_down) {
 }
 
 TEST_F(SuccessorsTest, what_is_left_of_an_old_life_is_not_listened_to) {
-  const auto ran = tend(
-      {"run", "--name", "a", "--policy", "agent", "--restart", "on-failure", "--", "sh", "-c",
-       R"(if [ "$TEND_LIFE" = 1 ]; then exit 3; fi; for word in beat "state idle" ack; do )"
-       R"(TEND_LIFE=1 "$1" $word; echo "old $?"; "$1" $word >/dev/null; echo "new $?"; done)",
-       "sh", TEND_BINARY});
+  const auto ran =
+      tend({"run", "--name", "a", "--policy", "agent", "--restart", "on-failure", "--", "sh", "-c",
+            R"(if [ "$TEND_LIFE" = 1 ]; then exit 3; fi; for word in beat "state idle" ack; do )"
+            R"(TEND_LIFE=1 "$1" $word; echo "old $?"; "$1" $word >/dev/null; echo "new $?"; done)",
+            "sh", TEND_BINARY});
   EXPECT_EQ(ran.out, "old 1\nnew 0\nold 1\nnew 0\nold 1\nnew 0\n") << ran.err;
   EXPECT_EQ(ran.exit, 0) << ran.err;
 }
