@@ -2,6 +2,7 @@
 #include "run/hire.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "store/home.h"
@@ -61,7 +62,7 @@ Result<void> start_keeper(Machine& machine, const KeeperProgram& keeper, const s
 void poke_keeper(Machine& machine, Folder& folder) {
   const auto lock = look_at_lock(folder);
   if (!lock || !*lock || !(*lock)->held || (*lock)->record.keeper.pid == 0) return;
-  (void)machine.processes.open((*lock)->record.keeper)->signal(Kill::look);
+  std::ignore = machine.processes.open((*lock)->record.keeper)->signal(Kill::look);
 }
 
 bool has_keeper(Machine& machine, Folder& folder) {

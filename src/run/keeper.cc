@@ -2,6 +2,7 @@
 #include "run/keeper.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -248,7 +249,7 @@ void Keeper::beat_if_due(Instant now) {
   if (stage_ >= Stage::over || now < beat_due_) return;
   beat_due_ = now + settings_.agent.beat;
   if (!holds_lock()) return;
-  (void)lock_->touch();
+  std::ignore = lock_->touch();
   if (!settings_.agent.tmux.empty()) look_at_terminal();
   if (process_ && !is_over(last_state_)) beat();
 }
@@ -281,9 +282,10 @@ void Keeper::schedule() {
   if (begin_at_ > now) earlier(begin_at_);
   if (kill_after_ > now) earlier(kill_after_);
   if (!change_) earlier(last_look_ + poll_every_);
-  // What we are late for lies behind this look, which is over.
+  // What the last look was late for lies behind it. What came due while it lasted does not: we may
+  // have been stopped in the middle of it.
+  pauses_.expect(std::max(when, last_look_ + 1ms));
   when = std::max(when, now + 1ms);
-  pauses_.expect(when);
   if (look_is_due_) earlier(last_look_ + kBetweenLooks);
   wake_ = machine_.loop.at(when, [this] { look(); });
 }

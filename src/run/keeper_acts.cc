@@ -2,6 +2,7 @@
 // one chain, each begun when the one before is over, each looked at again before it is begun: an
 // agent that woke up while its work was being saved is not killed.
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -188,14 +189,14 @@ std::string Keeper::why_not_kill(const Ruling& ruling) {
 void Keeper::do_kill() {
   const Ruling ruling = chain_.front();
   if (const std::string why = why_not_kill(ruling); !why.empty()) {
-    if (process_ && std::exchange(record_.hung, false)) (void)lock_->write(record_);
+    if (process_ && std::exchange(record_.hung, false)) std::ignore = lock_->write(record_);
     return finish_first("not done: " + why);
   }
   if (!holds_lock()) return;
   acting_ = true;
   ended_by_ = "killed by tend: " + ruling.why;
   record_.hung = true;
-  (void)lock_->write(record_);
+  std::ignore = lock_->write(record_);
   end_processes(false, [this](const Ended& ended) {
     ending_.reset();
     acting_ = false;
@@ -230,7 +231,7 @@ void Keeper::do_begin_again() {
     acting_ = true;
     ended_by_ = "killed by tend: " + ruling.why;
     record_.hung = true;
-    (void)lock_->write(record_);
+    std::ignore = lock_->write(record_);
     end_processes(false, [this](const Ended&) {
       ending_.reset();
       acting_ = false;

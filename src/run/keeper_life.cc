@@ -6,6 +6,7 @@
 // What is not in the record never ran. What is recorded but was not let through its gate exits by
 // itself; the successor sees that it did not sign in the record and begins that life again.
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -78,11 +79,11 @@ void Keeper::start_process() {
   auto process = (*child)->release();
   if (!process) {
     record_ = before;
-    (void)lock_->write(record_);
+    std::ignore = lock_->write(record_);
     return start_failed(process.error());
   }
   record_.released = true;
-  (void)lock_->write(record_);  // if this one is lost, the child has signed for it
+  std::ignore = lock_->write(record_);  // if this one is lost, the child has signed for it
   batch_.signals.push_back({.is = Kind::spawn, .life = record_.life, .pid = record_.process.pid});
   ended_by_.clear();
   exit_ = {};
@@ -132,7 +133,7 @@ LaunchOrder Keeper::launch_order() {
 /// Of what somebody else started: it has one life, and that is under way.
 void Keeper::start_watching() {
   CHECK(settings_.agent.watched.has_value());
-  (void)senses_->begin_life();
+  std::ignore = senses_->begin_life();
   record_.life = 1;
   record_.process = *settings_.agent.watched;
   record_.released = true;
@@ -177,7 +178,7 @@ void Keeper::hold_process(std::unique_ptr<Process> process) {
   says.started = machine_.processes.started(record_.process);
   says.life = record_.life;
   poll_at_ = machine_.clock.now() + 1s;
-  (void)pulse_->write();  // tried again at every look
+  std::ignore = pulse_->write();  // tried again at every look
 }
 
 // --- Who belongs to it --------------------------------------------------------------------------
@@ -235,7 +236,7 @@ void Keeper::write_end() {
   says.next.clear();
   says.next_at = 0;
   record_.process = {};
-  (void)lock_->write(record_);
+  std::ignore = lock_->write(record_);
   if (!record_.group.empty()) machine_.processes.remove_group(record_.group);
   recorder_->write();  // nobody reads on behind an end
   if (auto written = pulse_->write(); !written) {
@@ -273,7 +274,7 @@ bool Keeper::holds_lock() {
     return false;
   }
   lock_ = *std::move(lock);
-  (void)lock_->write(record_);
+  std::ignore = lock_->write(record_);
   recorder_->remark("its lock file had been removed, and was made anew");
   return true;
 }

@@ -1,5 +1,6 @@
 // What the agent says by itself (sd_notify, a readiness descriptor), and what people want of it.
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -177,7 +178,7 @@ bool Keeper::freeze(bool stop) {
   freeze_problem_.clear();
   const auto grouped = machine_.processes.members(record_.group);
   for (const ProcessId& id : members(*all, belonging(), grouped, machine_.processes.self())) {
-    (void)machine_.processes.open(id)->signal(stop ? Kill::stop : Kill::cont);
+    std::ignore = machine_.processes.open(id)->signal(stop ? Kill::stop : Kill::cont);
   }
   return true;
 }

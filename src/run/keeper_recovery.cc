@@ -170,8 +170,11 @@ void Keeper::note_begin() {
 
 /// Nobody looked since the last pulse of the keeper before us, and nobody is judged for that.
 void Keeper::note_absence(const Recorder::Found& found) {
+  // Whoever died with the machine did nothing wrong, and spends nothing.
+  const std::string boot = machine_.processes.self().boot_id;
+  const bool died_with_it = record_.process.pid != 0 && record_.process.boot_id != boot;
+  if (found.rebooted || died_with_it) batch_.signals.push_back({.is = Kind::fault});
   if (found.life == 0) return;
-  const bool rebooted = found.rebooted;
   Duration away = std::max(0ms, machine_.clock.now() - found.last);
   const auto pulse = folder_->facts(std::string(kLockFile));
   if (found.calendar_held && pulse && *pulse) {
@@ -180,20 +183,16 @@ void Keeper::note_absence(const Recorder::Found& found) {
     if (unseen >= 0ms) away = std::min(unseen, away);
   }
   if (away > 0ms) batch_.signals.push_back({.is = Kind::lag, .seconds = away});
-  // Whoever died with the machine did nothing wrong, and spends nothing.
-  if (rebooted) batch_.signals.push_back({.is = Kind::fault});
 }
 
 /// The process of the life that we found, or nullptr. What the judge does not know of it yet is put
 /// into the batch.
 std::unique_ptr<Process> Keeper::find_process(const Recorder::Found& found) {
   const bool is_news = record_.life > found.life;
-  const Signal spawn{.is = Kind::spawn, .life = record_.life, .pid = record_.process.pid};
   const bool of_this_boot = record_.process.boot_id == machine_.processes.self().boot_id;
   std::unique_ptr<Process> process;
   if (record_.process.pid != 0 && !of_this_boot) {
     // No process outlives its boot; how it ended nobody saw.
-    if (is_news) batch_.signals.push_back(spawn);
     ended_by_ = "a restart of the machine";
   } else if (record_.process.pid != 0 && is_news && !has_run()) {
     recorder_->remark(
@@ -204,15 +203,17 @@ std::unique_ptr<Process> Keeper::find_process(const Recorder::Found& found) {
                                   record_.process.pid));
     record_.group.clear();
   } else if (record_.process.pid != 0) {
-    if (is_news) batch_.signals.push_back(spawn);
     record_.released = true;
     process = machine_.processes.open(record_.process);
+  }
+  if (record_.life > found.life) {
+    batch_.signals.push_back({.is = Kind::spawn, .life = record_.life, .pid = record_.process.pid});
   }
   if (process) return process;
   record_.process = {};
   if (!of_this_boot) record_.group.clear();
   if (record_.hung) ended_by_ = "killed by tend: it hung";
-  if (found.life > 0) {
+  if (record_.life > 0) {
     batch_.signals.push_back({.is = Kind::process, .process = ProcessState::gone});
   }
   return nullptr;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <span>
 #include <sstream>
@@ -191,6 +192,69 @@ class Kept {
   Policy policy;
   std::int64_t keeper = 0;
   std::string problem;
+};
+
+// --- Behaviours and a fixture that several tests share
+// ----------------------------------------------
+
+inline void print_now_and_then(SimSelf& self) {
+  using namespace std::chrono_literals;
+  self.every(7s, [n = 0](SimSelf& me) mutable { me.print("line " + std::to_string(++n) + "\n"); });
+}
+
+inline void hang(SimSelf& self) { self.print_after(std::chrono::seconds{1}, "hello\n"); }
+
+/// The first life hangs, the others work.
+inline void hang_once(SimSelf& self) {
+  self.variable("TEND_LIFE") == "1" ? hang(self) : print_now_and_then(self);
+}
+
+/// A fixture: policy `agent` with short limits, and short words for what happens.
+class KeptTest : public testing::Test {
+ protected:
+  KeptTest() {
+    using namespace std::chrono_literals;
+    kept.be_patient_as_with_an_agent();
+    kept.policy.limits.model = 100s;
+    kept.policy.limits.confirm = 20s;
+    kept.universe.behaviours["worker"] = print_now_and_then;
+  }
+
+  void behave(SimBehaviour behaviour) { kept.universe.behaviours["worker"] = std::move(behaviour); }
+  void have_a_work_tree(Duration saving_takes) {
+    kept.agent.worktree = "/home/user/work";
+    universe.disk.write("/home/user/work/a", "1");
+    universe.repositories["/home/user/work"] = {};
+    universe.version_control_takes = saving_takes;
+  }
+  void stop(bool now = false) {
+    kept.say({.want = Want::stop, .now = now, .by = "tend stop", .at = ++orders_});
+  }
+  void pause() { kept.say({.want = Want::pause, .by = "tend pause", .at = ++orders_}); }
+  void unpause() { kept.say({.want = Want::run, .by = "tend unpause", .at = ++orders_}); }
+  void kill_worker() { universe.signal(kept.workers().front(), Kill::kill); }
+  [[nodiscard]] int starts() const {
+    return static_cast<int>(std::ranges::count_if(universe.log(), [](const std::string& line) {
+      return line.contains(" exec ") && line.contains(" worker");
+    }));
+  }
+  void expect_working(std::uint32_t life) {
+    EXPECT_EQ(kept.workers().size(), 1U);
+    EXPECT_EQ(kept.heartbeat().life, life);
+    EXPECT_EQ(word(kept.heartbeat().verdict), "working");
+    kept.check_replay();
+  }
+  void expect_stopped() {
+    EXPECT_TRUE(kept.workers().empty());
+    EXPECT_EQ(kept.heartbeat().outcome, WorkOutcome::stopped);
+    EXPECT_EQ(kept.heartbeat().ended_by, "tend stop");
+    EXPECT_FALSE(universe.runs(kept.keeper));
+    kept.check_replay();
+  }
+
+  Kept kept;
+  SimUniverse& universe = kept.universe;
+  double orders_ = 0;
 };
 
 }  // namespace tend

@@ -119,6 +119,7 @@ Result<void> Recorder::begin_journal() {
   header.life = life_;
   if (has_judged) header.judge = judge_.snapshot();
   std::vector<CarriedOver> owed;
+  owed.reserve(owed_.size());
   for (const Ruling& one : owed_)
     owed.push_back({one.action, one.verdict, one.number, one.life, one.why});
   auto journal = Journal::begin(folder_, header, owed);

@@ -2,6 +2,7 @@
 // used is put aside; a clock or a policy that is not the file's own begins a new file.
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "run/past.h"
@@ -27,7 +28,8 @@ Result<std::unique_ptr<Recorder>> Recorder::open(Machine& machine, Folder& folde
   if (!read || !*read) {
     if (!read) {
       found.problem = "the journal could not be used, judging begins anew: " + read.error().text;
-      (void)folder.rename(std::string(kJournalFile), std::string(kJournalFile) + ".unusable");
+      std::ignore =
+          folder.rename(std::string(kJournalFile), std::string(kJournalFile) + ".unusable");
     }
     auto recorder = std::unique_ptr<Recorder>(new Recorder(machine, folder, name, Judge(policy)));
     if (auto begun = recorder->begin_journal(); !begun) return std::unexpected(begun.error());

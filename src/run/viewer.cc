@@ -3,6 +3,7 @@
 #include "run/viewer.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -168,7 +169,7 @@ void Viewer::look_at_keeper() {
   if (machine_.clock.awake() - pulse_seen_ < kKeeperHangs) return;
   pulse_seen_ = machine_.clock.awake();
   say(fmt::format("the keeper of {} hangs: it is ended and replaced", heartbeat_.agent));
-  (void)keeper_process_->signal(Kill::kill);
+  std::ignore = keeper_process_->signal(Kill::kill);
 }
 
 void Viewer::watch_keeper(const ProcessId& id) {

@@ -31,7 +31,7 @@ class FullDiskTest : public E2e {
       GTEST_SKIP() << "no mount namespace of our own here";
     }
     fs::create_directory(home());
-    mounted_ = mount("tmpfs", home().c_str(), "tmpfs", 0, "size=1m,mode=0700") == 0;
+    mounted_ = mount("tmpfs", home().c_str(), "tmpfs", 0, "size=8m,mode=0700") == 0;
     if (!mounted_) GTEST_SKIP() << "a tmpfs cannot be mounted here";
   }
   void TearDown() override {

@@ -122,6 +122,29 @@ TEST_F(StatesTest, nobody_is_ended_when_program_and_keeper_were_frozen_together)
   expect_untouched(folder, agent);
 }
 
+// A look asks for the time first and opens files then: there it is held up.
+TEST_F(StatesTest, nobody_is_ended_when_the_keeper_was_stopped_in_the_middle_of_a_look) {
+  const Path folder =
+      keep({"--policy", "agent", "--limit", "model=2s", "--limit", "confirm=2s"}, tireless());
+  const pid_t agent = pid_of(pids(), "main");
+  ASSERT_TRUE(await(folder, is_working));
+  const long keeper = number_in(heartbeat_of(folder), "keeper_pid");
+  Background delay =
+      start({.arguments = {"strace", "-p", std::to_string(keeper), "-e", "trace=openat", "-e",
+                           "inject=openat:delay_enter=36000000:when=1"}});
+  std::this_thread::sleep_for(seconds{2});
+  if (delay.is_over()) GTEST_SKIP() << "strace cannot hold up a program here: " << delay.err();
+  ASSERT_TRUE(signal_process_of(home(), agent, SIGSTOP));
+  ASSERT_TRUE(eventually([&] { return delay.err().contains("DELAYED"); }, 2 * kPatience));
+  std::this_thread::sleep_for(seconds{6});
+  EXPECT_EQ(text_in(heartbeat_of(folder), "verdict"), "unknown") << heartbeat_of(folder);
+  ASSERT_TRUE(signal_process_of(home(), agent, SIGCONT));
+  EXPECT_TRUE(goes_on(folder));
+  expect_untouched(folder, agent);
+  delay.signal(SIGINT);
+  delay.wait();
+}
+
 // Processes that are over, seen by one that is not their parent.
 
 TEST_F(StatesTest, a_zombie_is_not_taken_for_alive) {

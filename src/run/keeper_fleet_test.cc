@@ -1,0 +1,95 @@
+// Several agents in one home: what is judged of one depends on how the others are.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "run/kept_test.h"
+
+namespace tend {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Fleet {
+ public:
+  explicit Fleet(bool direct) {
+    policy = *built_in_policy("agent");
+    policy.limits.model = 100s;
+    policy.direct = direct;
+    for (int i = 0; i < 5; ++i) {
+      AgentFile agent;
+      agent.agent = "worker-" + std::to_string(i);
+      agent.session = "s" + std::to_string(i);
+      agent.command = {"worker"};
+      agent.working_folder = "/home/user";
+      agent.policy = "agent";
+      agent.restart = RestartPolicy::on_failure;
+      universe.disk.write(folder(i) + "/agent.json", format_agent_file(agent));
+      universe.start_program("keeper", [this, i, agent](Machine& machine) -> std::shared_ptr<void> {
+        auto kept = std::make_shared<Keeper>(
+            machine, machine.folders.open(folder(i)).value(),
+            machine.folders.open(Kept::kHome).value(),
+            KeeperSettings{
+                .agent = agent, .policy = policy, .environment = {}, .runtime_folder = ""});
+        EXPECT_TRUE(kept->begin());
+        return kept;
+      });
+    }
+  }
+  static std::string folder(int i) {
+    return std::string(Kept::kHome) + "/sessions/s" + std::to_string(i);
+  }
+  [[nodiscard]] std::string journals() const {
+    std::string all;
+    for (int i = 0; i < 5; ++i) all += *universe.disk.read(folder(i) + "/journal.jsonl");
+    return all;
+  }
+  [[nodiscard]] std::vector<std::string> verdicts() const {
+    std::vector<std::string> all;
+    for (int i = 0; i < 5; ++i) {
+      const auto says = parse_heartbeat(*universe.disk.read(folder(i) + "/.heartbeat"));
+      all.emplace_back(word(says->verdict));
+    }
+    return all;
+  }
+
+  SimUniverse universe;
+  Policy policy;
+};
+
+TEST(KeeperFleet, silent_together_is_not_killed_and_a_person_is_told) {
+  for (const bool direct : {false, true}) {
+    Fleet fleet(direct);
+    fleet.universe.behaviours["worker"] = hang;
+    fleet.universe.run_for(30min);
+    EXPECT_EQ(fleet.universe.pids("worker").size(), 5U);
+    EXPECT_TRUE(fleet.universe.sent().empty());
+    EXPECT_TRUE(fleet.journals().contains("\"action\":\"escalate\""));
+  }
+}
+
+TEST(KeeperFleet, silent_for_a_while_works_on_unharmed) {
+  Fleet fleet(false);
+  fleet.universe.behaviours["worker"] = [](SimSelf& self) {
+    hang(self);
+    self.after(260s, [](SimSelf& me) { print_now_and_then(me); });
+  };
+  fleet.universe.run_for(20min);
+  EXPECT_EQ(fleet.universe.pids("worker").size(), 5U);
+  EXPECT_TRUE(fleet.universe.sent().empty());
+  EXPECT_EQ(fleet.verdicts(), std::vector<std::string>(5, "working"));
+}
+
+TEST(KeeperFleet, of_which_one_hangs_is_cured_of_it) {
+  Fleet fleet(false);
+  fleet.universe.behaviours["worker"] = [](SimSelf& self) {
+    self.variable("TEND_AGENT") == "worker-3" ? hang_once(self) : print_now_and_then(self);
+  };
+  fleet.universe.run_for(10min);
+  EXPECT_EQ(fleet.universe.pids("worker").size(), 5U);
+  EXPECT_EQ(fleet.verdicts(), std::vector<std::string>(5, "working"));
+  EXPECT_TRUE(fleet.journals().contains("\"action\":\"kill\""));
+}
+
+}  // namespace
+}  // namespace tend
