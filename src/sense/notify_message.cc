@@ -54,8 +54,9 @@ std::optional<std::string> status_of(std::string_view text) {
 template <class Number>
 std::optional<Number> whole_number(std::string_view text) {
   Number number{};
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto read = std::from_chars(begin, end, number);
   if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
   return number;
 }

@@ -1,6 +1,8 @@
 // Nodes in memory; see sim_disk.h.
 #include "os/sim/sim_disk.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -29,8 +31,8 @@ void for_all(const SimNodePtr& node, const Visit& visit) {
 
 void list_files(const SimNode& folder, const std::string& path, std::vector<std::string>& into) {
   for (const auto& [name, node] : folder.entries) {
-    if (node->kind == SimKind::file) into.push_back(path + "/" + name);
-    if (node->kind == SimKind::folder) list_files(*node, path + "/" + name, into);
+    if (node->kind == SimKind::file) into.push_back(fmt::format("{}/{}", path, name));
+    if (node->kind == SimKind::folder) list_files(*node, fmt::format("{}/{}", path, name), into);
   }
 }
 
@@ -198,7 +200,7 @@ std::string SimDisk::path_of(const SimNode& node) {
   if (folder == nullptr) return "/";
   const std::string above = folder->above.lock() == nullptr ? "" : path_of(*folder);
   for (const auto& [name, entry] : folder->entries) {
-    if (entry.get() == &node) return above + "/" + name;
+    if (entry.get() == &node) return fmt::format("{}/{}", above, name);
   }
   return above + "/(deleted)";
 }

@@ -382,7 +382,7 @@ Result<std::unique_ptr<Folder>> SimFolders::walk(const std::string& path, Missin
       continue;
     }
     if (!node->entries.contains(part)) {
-      const std::string missed = here + "/" + part;
+      const std::string missed = fmt::format("{}/{}", here, part);
       if (missing == Missing::fail) return fail("cannot open " + missed + ": " + kMissing);
       if (!disk.broken.empty()) return fail("cannot make " + missed + ": " + disk.broken);
       disk.make(node, part, SimKind::folder);
@@ -394,7 +394,7 @@ Result<std::unique_ptr<Folder>> SimFolders::walk(const std::string& path, Missin
       continue;
     }
     if (next->owner == SimOwner::other)
-      return fail(here + "/" + part + " is a link of another user");
+      return fail(fmt::format("{}/{} is a link of another user", here, part));
     const auto parts = parts_of(next->bytes);
     ahead.insert(ahead.begin(), parts.begin(), parts.end());
     if (next->bytes.starts_with('/')) node = disk.root();

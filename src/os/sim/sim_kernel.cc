@@ -239,7 +239,8 @@ void SimKernel::start_object(const SimRowPtr& row, SimFactory factory) {
   post(row, queue.now(), [this, weak = std::weak_ptr(row), &machine, factory = std::move(factory)] {
     auto object = factory(machine.machine);
     const SimRowPtr process = weak.lock();
-    (machine.handle->dead ? graveyard_.emplace_back() : process->object) = std::move(object);
+    const bool dead = machine.handle->dead || process == nullptr;
+    (dead ? graveyard_.emplace_back() : process->object) = std::move(object);
   });
 }
 

@@ -1,6 +1,8 @@
 // What behaviours do to the simulated machine; see sim_self.h.
 #include "os/sim/sim_self.h"
 
+#include <tuple>
+
 #include <algorithm>
 
 #include "os/sim/sim_kernel.h"
@@ -138,13 +140,13 @@ void SimSelf::write(const std::string& path, std::string_view text) {
   const SimNodePtr file = kernel_.disk.make_all(absolute(path), SimKind::file);
   kernel_.disk.cut(*file, 0);
   // A program that meets a full disk is not the one that is tested.
-  static_cast<void>(kernel_.disk.grow(*file, text));
+  std::ignore = kernel_.disk.grow(*file, text);
 }
 
 void SimSelf::append(const std::string& path, std::string_view text) {
   if (!alive()) return;
   const SimNodePtr file = kernel_.disk.make_all(absolute(path), SimKind::file);
-  static_cast<void>(kernel_.disk.grow(*file, text));
+  std::ignore = kernel_.disk.grow(*file, text);
 }
 
 void SimSelf::touch(const std::string& path) {

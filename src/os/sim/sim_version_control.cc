@@ -49,7 +49,9 @@ std::map<std::string, SimNodePtr> work_tree(const SimDisk& disk, const std::stri
 
 std::string id_of(const SimRepository::Commit& commit) {
   std::string all = commit.message;
-  for (const auto& [path, bytes] : commit.files) all += path + '\0' + bytes + '\0';
+  for (const auto& [path, bytes] : commit.files) {
+    all.append(path).append(1, '\0').append(bytes).append(1, '\0');
+  }
   const std::uint64_t hash = Name(all).hash();
   return fmt::format("{:016x}{:016x}{:08x}", hash, ~hash, hash >> 32U);
 }

@@ -1,6 +1,8 @@
 // Sources over strings; see sim_world.h.
 #include "os/sim/sim_world.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -64,7 +66,8 @@ std::optional<std::string> SimEnvironment::variable(const std::string& name) con
 
 std::vector<std::string> SimEnvironment::all() const {
   std::vector<std::string> entries;
-  for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);
+  entries.reserve(variables.size());
+  for (const auto& [name, value] : variables) entries.push_back(fmt::format("{}={}", name, value));
   return entries;
 }
 
