@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 using Days = std::chrono::sys_days;
 
 struct Parts {
-  std::chrono::year_month_day date;
+  std::chrono::year_month_day date{};
   std::chrono::hh_mm_ss<std::chrono::seconds> time;
 };
 

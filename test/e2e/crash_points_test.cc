@@ -104,7 +104,10 @@ class CrashPointsTest : public E2e {
       return ran.exit == -SIGKILL && read_file(log()).contains("+++ killed by SIGKILL +++");
     }
     const Json record = Json::parse(read_file(folder / ".lock"), nullptr, false);
-    if (record.is_object()) kill(static_cast<pid_t>(number_in(record, "keeper_pid")));
+    const auto keeper =
+        record.is_object() ? static_cast<pid_t>(number_in(record, "keeper_pid")) : 0;
+    EXPECT_TRUE(kill(keeper));
+    EXPECT_TRUE(eventually([&] { return !is_running(keeper); }));
     return false;
   }
   bool kill_keeper_at(const Path& folder, const Point& point) {

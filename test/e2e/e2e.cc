@@ -72,19 +72,23 @@ bool carries(const Path& home, pid_t pid) {
   return has_variable(pid, "TEND_HOME=" + home.string());
 }
 
-/// The groups of the system that keepers of this home recorded and may not have lived to remove.
-std::vector<Path> groups_of(const Path& home) {
-  std::vector<Path> result;
+/// The group of the system that the keeper of this folder recorded; "" if none.
+Path group_of(const Path& folder) {
+  const Json record = Json::parse(read_file(folder / ".lock"), nullptr, false);
+  const Path group = record.is_object() ? text_in(record, "group") : "";
+  return group.is_absolute() && group.filename().string().starts_with("tend-") ? group : Path();
+}
+
+/// Removes this group and those of the agent's other lives, tend-NAME-LIFE: a keeper that was
+/// killed did not live to do it.
+void remove_groups(const Path& group) {
+  const std::string name = group.filename();
+  const std::string of_all_lives = name.substr(0, name.rfind('-') + 1);
   std::error_code none;
-  for (const auto& entry : fs::recursive_directory_iterator(home, none)) {
-    if (entry.path().filename() != ".lock") continue;
-    const Json record = Json::parse(read_file(entry.path()), nullptr, false);
-    const auto group = record.is_object() ? record.find("group") : record.end();
-    if (group == record.end() || !group->is_string()) continue;
-    const Path path = group->get<std::string>();
-    if (path.is_absolute() && path.filename().string().starts_with("tend-")) result.push_back(path);
+  for (const auto& entry : fs::directory_iterator(group.parent_path(), none)) {
+    const Path found = entry.path();
+    if (found.filename().string().starts_with(of_all_lives)) rmdir(found.c_str());
   }
-  return result;
 }
 
 int exit_of(const siginfo_t& info) {
@@ -253,7 +257,12 @@ void E2e::TearDown() {
   end_everything();
   while (waitpid(-1, nullptr, WNOHANG) > 0) {
   }
-  for (const Path& group : groups_of(home())) rmdir(group.c_str());
+  std::error_code none;
+  for (const auto& entry : fs::recursive_directory_iterator(home(), none)) {
+    if (entry.path().filename() == ".lock") groups_.insert(group_of(entry.path().parent_path()));
+  }
+  groups_.erase(Path());
+  for (const Path& group : groups_) remove_groups(group);
   if (HasFailure() && getenv("TEND_E2E_KEEP") != nullptr) {
     std::cerr << "kept: " << base_ << "\n";
     return;
@@ -334,7 +343,9 @@ Path E2e::keep(const Arguments& options, const Arguments& command) {
   EXPECT_EQ(ran.exit, 0) << ran.err;
   const auto blank = ran.out.find(' ');
   if (ran.exit != 0 || blank == std::string::npos || !ran.out.ends_with('\n')) return {};
-  return ran.out.substr(blank + 1, ran.out.size() - blank - 2);
+  Path folder = ran.out.substr(blank + 1, ran.out.size() - blank - 2);
+  groups_.insert(group_of(folder));
+  return folder;
 }
 
 bool E2e::await(const Path& folder, const std::function<bool(const Json&)>& wanted,

@@ -12,6 +12,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -133,6 +134,7 @@ class E2e : public testing::Test {
  private:
   Path base_;
   int started_ = 0;
+  std::set<Path> groups_;  // of the system, to be removed
 };
 
 /// `first` and then `more`.

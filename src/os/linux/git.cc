@@ -56,7 +56,7 @@ class ChangeWalk {
     bool complete = true;
     for (const std::string& name : names_in(folder, left_, complete)) {
       --left_;
-      const std::string below = path.empty() ? name : path + "/" + name;
+      const std::string below = path.empty() ? name : fmt::format("{}/{}", path, name);
       struct stat facts{};
       if (name == ".git" || ignored_.contains(below)) continue;
       if (::fstatat(folder.get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;

@@ -107,11 +107,12 @@ int close_all_but(int line, const Plan& plan) {
 
 /// Whoever finds the place unsigned is no worse off than without it: a failure is not said.
 void sign(const std::pair<std::string, std::uint64_t>& where) {
-  const auto& [path, offset] = where;
-  if (path.empty()) return;
-  const int file = retried([&] { return ::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC); });
+  const char* const path = where.first.c_str();
+  const auto offset = static_cast<off_t>(where.second);
+  if (where.first.empty()) return;
+  const int file = retried([&] { return ::open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC); });
   if (file < 0) return;
-  retried([&] { return ::pwrite(file, &kSigned, 1, static_cast<off_t>(offset)); });
+  retried([&] { return ::pwrite(file, &kSigned, 1, offset); });
   ::close(file);
 }
 
