@@ -3,6 +3,7 @@
 #include "os/linux/git.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <deque>
