@@ -18,7 +18,6 @@ Result<void> write_intent(Folder& folder, const Intent& intent) {
       {"by", cut_text(intent.by, kLongestBy)},
       {"at", intent.at},  // not rounded: it tells two intents apart
       {"keep_running", intent.keep_running},
-      {"keep_running", intent.keep_running},
   });
   // A stop that a power cut could undo would be no stop.
   return folder.replace(std::string(kIntentFile), text + "\n", Folder::Sync::yes);
