@@ -10,7 +10,7 @@ namespace tend {
 
 nlohmann::ordered_json calendar_json(WallTime at) {
   if (at == WallTime{}) return nullptr;
-  return std::round(calendar_seconds_of(at) * 1000) / 1000;
+  return std::round(calendar_seconds(at) * 1000) / 1000;
 }
 
 nlohmann::ordered_json seconds_json(Duration duration) {

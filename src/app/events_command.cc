@@ -206,7 +206,7 @@ Result<Wanted> wanted_by(const Arguments& arguments, Home& home) {
   if (!most) return std::unexpected(most.error());
   wanted.most = *most;
   if (*since) {
-    wanted.from = calendar_seconds_of(home.machine.clock.wall()) -
+    wanted.from = calendar_seconds(home.machine.clock.wall()) -
                   std::chrono::duration<double>(**since).count();
   }
   return wanted;

@@ -25,10 +25,6 @@ constexpr Duration kLookAgain = 20ms;
 constexpr Duration kStopMayTake = 90s;  // saving, three signals, and their bounds
 constexpr Duration kOthersMayTake = 10s;
 
-double calendar_seconds(WallTime wall) {
-  return std::chrono::duration<double>(wall.time_since_epoch()).count();
-}
-
 /// One order, as it was typed.
 struct OrderGiven {
   std::string_view command;

@@ -51,10 +51,6 @@ std::string date_label(WallTime at) {
                      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
 }
 
-double calendar_seconds_of(WallTime at) {
-  return std::chrono::duration<double>(at.time_since_epoch()).count();
-}
-
 WallTime calendar_time(double seconds) {
   return WallTime{std::chrono::nanoseconds{static_cast<std::int64_t>(seconds * 1e9)}};
 }

@@ -17,8 +17,6 @@ std::string age_label(WallTime then, WallTime now);
 std::string clock_label(WallTime at);
 std::string date_label(WallTime at);
 
-/// Seconds since 1970 and back.
-double calendar_seconds_of(WallTime at);
 WallTime calendar_time(double seconds);
 
 }  // namespace tend

@@ -17,6 +17,11 @@ using Instant = std::chrono::time_point<Monotonic, Duration>;
 struct Calendar {};
 using WallTime = std::chrono::time_point<Calendar, std::chrono::nanoseconds>;
 
+/// Seconds since 1970, as files and JSON hold them.
+inline double calendar_seconds(WallTime at) {
+  return std::chrono::duration<double>(at.time_since_epoch()).count();
+}
+
 /// "No limit". Small enough that adding it to any instant of a trace cannot overflow.
 inline constexpr Duration kNoLimit = std::chrono::hours{24 * 365 * 10'000};
 

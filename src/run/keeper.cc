@@ -55,10 +55,6 @@ bool is_over(RunState state) {
   return state == RunState::zombie || state == RunState::gone || state == RunState::reused;
 }
 
-double calendar_seconds(WallTime wall) {
-  return std::chrono::duration<double>(wall.time_since_epoch()).count();
-}
-
 }  // namespace
 
 Keeper::Keeper(Machine& machine, std::unique_ptr<Folder> folder, std::unique_ptr<Folder> home,

@@ -28,10 +28,6 @@ bool belongs_to_chain(Action action) {
 
 bool is_for_person(Action action) { return action == Action::notify || action == Action::escalate; }
 
-double calendar_seconds(WallTime wall) {
-  return std::chrono::duration<double>(wall.time_since_epoch()).count();
-}
-
 /// What a person can do about it, in one line.
 std::string what_to_do(const Ruling& ruling, const std::string& agent) {
   if (ruling.verdict == Verdict::looping) {

@@ -16,10 +16,6 @@ namespace {
 constexpr std::uint32_t kMostRefusedSaid = 10;
 constexpr std::size_t kManySignals = 1000;
 
-double calendar_seconds(WallTime wall) {
-  return std::chrono::duration<double>(wall.time_since_epoch()).count();
-}
-
 }  // namespace
 
 // --- What the agent says by itself --------------------------------------------------------------

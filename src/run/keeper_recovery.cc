@@ -14,10 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-double calendar_seconds(WallTime wall) {
-  return std::chrono::duration<double>(wall.time_since_epoch()).count();
-}
-
 WallTime calendar_time(double seconds) {
   return WallTime{std::chrono::nanoseconds{static_cast<std::int64_t>(seconds * 1e9)}};
 }

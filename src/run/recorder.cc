@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::size_t kPart = TraceReader::kMostSignals;
 
-double seconds_of(WallTime wall) {
-  return std::chrono::duration<double>(wall.time_since_epoch()).count();
-}
-
 bool tells_of_absence(const Signal& signal) {
   return signal.is == Kind::suspend || signal.is == Kind::lag;
 }
@@ -113,7 +109,7 @@ Result<void> Recorder::begin_journal() {
   header.shift = shift_;
   // No line behind it may be older, and the next one may be of a deadline that has just passed.
   header.at = has_judged ? last_ : now;
-  header.wall = seconds_of(machine_.clock.wall() - (now - header.at));
+  header.wall = calendar_seconds(machine_.clock.wall() - (now - header.at));
   header.offsets = offsets_;
   header.actions = actions_;
   header.life = life_;

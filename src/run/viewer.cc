@@ -27,10 +27,6 @@ constexpr std::size_t kMostReplaced = 5;
 constexpr int kSignalled = 128;
 constexpr int kHangUp = 1;
 
-double calendar_seconds(WallTime wall) {
-  return std::chrono::duration<double>(wall.time_since_epoch()).count();
-}
-
 std::uint64_t offset_for(Folder& folder, const char* name, Viewer::From from) {
   if (from == Viewer::From::start) return 0;
   const auto facts = folder.facts(name);

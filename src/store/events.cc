@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 3> kEventKindWords{"verdict", "action", "
 
 /// The event with no text longer than `most`.
 WriteJson event_json(const Event& event, std::size_t most) {
-  WriteJson json{{"at", calendar_seconds(event.at)}};
+  WriteJson json{{"at", rounded_seconds(event.at)}};
   const auto add = [&](const char* key, const std::string& text, std::size_t bound) {
     if (!text.empty()) json[key] = cut_text(text, std::min(most, bound));
   };

@@ -39,7 +39,7 @@ WriteJson because_json(const std::vector<std::string>& because) {
 
 WriteJson next_json(const Heartbeat& heartbeat) {
   if (heartbeat.next.empty()) return nullptr;
-  return {{"what", note_of(heartbeat.next)}, {"at", calendar_seconds(heartbeat.next_at)}};
+  return {{"what", note_of(heartbeat.next)}, {"at", rounded_seconds(heartbeat.next_at)}};
 }
 
 WriteJson exit_json(const Exit& exit) {
@@ -123,7 +123,7 @@ std::string format_heartbeat(const Heartbeat& heartbeat) {
       {"pid", shown.pid},
       {"parent_heartbeat", heartbeat.parent_heartbeat},
       {"role", name_of(heartbeat.role)},
-      {"started", calendar_seconds(heartbeat.started)},
+      {"started", rounded_seconds(heartbeat.started)},
       {"status", word(heartbeat.status)},
       {"boot_id", shown.boot_id},
       {"pid_ns", shown.pid_ns},
@@ -135,7 +135,7 @@ std::string format_heartbeat(const Heartbeat& heartbeat) {
       {"session", name_of(heartbeat.session)},
       {"verdict", word(heartbeat.verdict)},
       {"phase", word(heartbeat.phase)},
-      {"since", calendar_seconds(heartbeat.since)},
+      {"since", rounded_seconds(heartbeat.since)},
       {"because", because_json(heartbeat.because)},
       {"next", next_json(heartbeat)},
       {"budget", {{"spent", heartbeat.resumes_spent}, {"allowed", heartbeat.resumes_allowed}}},

@@ -47,7 +47,7 @@ std::string header_line(const JournalHeader& header) {
       {"limits", changed_limits(header.policy)},
       {"boot", header.boot_id},
       {"shift_ms", header.shift.count()},
-      {"wall", calendar_seconds(header.wall)},
+      {"wall", rounded_seconds(header.wall)},
       {"at_ms", header.at.time_since_epoch().count()},
       {"offset", header.offsets.stream},
       {"said", header.offsets.said},

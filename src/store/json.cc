@@ -109,7 +109,7 @@ std::string_view cut_text(std::string_view text, std::size_t most) {
   return text.substr(0, most);
 }
 
-double calendar_seconds(double seconds) {
+double rounded_seconds(double seconds) {
   constexpr double kYear10000 = 253'402'300'800.0;
   if (!(seconds > 0) || seconds >= kYear10000) return 0;
   return std::round(seconds * 1000) / 1000;
@@ -146,7 +146,7 @@ std::uint64_t whole_number(const ReadJson& object, std::string_view key, std::ui
 double calendar_field(const ReadJson& object, std::string_view key) {
   const ReadJson* const field = find_field(object, key);
   if (field == nullptr || !field->is_number()) return 0;
-  return calendar_seconds(field->get<double>());
+  return rounded_seconds(field->get<double>());
 }
 
 bool flag_field(const ReadJson& object, std::string_view key) {

@@ -32,7 +32,7 @@ bool is_utf8(std::string_view text);
 std::string_view cut_text(std::string_view text, std::size_t most);
 
 /// Seconds since 1970, kept to the millisecond; 0 for what no calendar has.
-double calendar_seconds(double seconds);
+double rounded_seconds(double seconds);
 
 // The value of a key, or what stands for "missing" if it is missing, of another type or hostile.
 

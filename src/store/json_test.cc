@@ -75,9 +75,9 @@ TEST(JsonFields, cut_texts_for_people_and_refuse_long_ones_for_machines) {
 }
 
 TEST(CalendarSeconds, keep_the_milliseconds_and_nothing_below) {
-  EXPECT_EQ(WriteJson(calendar_seconds(1773002269.2504)).dump(), "1773002269.25");
-  EXPECT_EQ(calendar_seconds(-1), 0);
-  EXPECT_EQ(calendar_seconds(std::numeric_limits<double>::quiet_NaN()), 0);
+  EXPECT_EQ(WriteJson(rounded_seconds(1773002269.2504)).dump(), "1773002269.25");
+  EXPECT_EQ(rounded_seconds(-1), 0);
+  EXPECT_EQ(rounded_seconds(std::numeric_limits<double>::quiet_NaN()), 0);
 }
 
 }  // namespace
