@@ -91,8 +91,8 @@ const Words kLibraries{"<fmt/",   "<nlohmann/", "<simdjson.h>", "<toml++/",    "
 constexpr std::size_t kMostLines = 700;
 
 bool is_test(std::string_view path) {
-  return path.ends_with("_test.cc") || path.ends_with("_fuzz.cc") ||
-         path.ends_with("_test.h") || path.ends_with("_testing.h");
+  return path.ends_with("_test.cc") || path.ends_with("_fuzz.cc") || path.ends_with("_test.h") ||
+         path.ends_with("_testing.h");
 }
 
 bool starts_with_any(std::string_view text, const Words& beginnings) {

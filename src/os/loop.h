@@ -34,7 +34,8 @@ class Loop {
   virtual ~Loop() = default;
   /// Once, at `when` or as soon after it as can be, also when that time passes in a sleep.
   [[nodiscard]] virtual Subscribed at(Instant when, Callback callback) = 0;
-  /// At every such order from now on. An order nobody subscribed to does what the system says.
+  /// At every such order from now on. An order nobody subscribed to does what the system says, and
+  /// Ctrl-C and hang-up stay ignored where whoever started us ignored them.
   [[nodiscard]] virtual Subscribed on(Order order, Callback callback) = 0;
   /// When a folder's entries or the contents of its files change. A hint, never the truth: events
   /// may be lost, doubled or late. nullptr if there can be no such hint (limits of the system);

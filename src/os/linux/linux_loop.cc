@@ -42,6 +42,13 @@ int signal_of(Order order) {
   CHECK(false);
 }
 
+// nohup and a shell's `&` mean it: what the terminal says is then not for us.
+bool stays_ignored(Order order) {
+  if (order != Order::interrupt && order != Order::hang_up) return false;
+  struct sigaction set{};
+  return ::sigaction(signal_of(order), nullptr, &set) == 0 && set.sa_handler == SIG_IGN;
+}
+
 // epoll refuses these two; Asio takes them and then fails at every wait.
 bool can_be_watched(int descriptor) {
   struct stat facts{};
@@ -122,6 +129,7 @@ Subscribed LinuxLoop::at(Instant when, Callback callback) {
 }
 
 Subscribed LinuxLoop::on(Order order, Callback callback) {
+  if (stays_ignored(order)) return until([] {});
   return core_->signals->on(signal_of(order), std::move(callback));
 }
 

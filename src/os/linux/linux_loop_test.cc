@@ -52,6 +52,10 @@ struct Pipe {
 
 class LinuxLoopTest : public testing::Test {
  protected:
+  LinuxLoopTest() {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
+  }
+
   /// Runs until stop() or until a deadline that only a bug can reach.
   void run() {
     const Subscribed deadline = in(30s, [&] {
@@ -288,6 +292,18 @@ TEST_F(LinuxLoopTest, leaves_an_order_to_the_system_once_nobody_listens) {
         ::_exit(0);
       },
       testing::KilledBySignal(SIGTERM), "");
+}
+
+TEST_F(LinuxLoopTest, leaves_what_the_terminal_says_ignored_under_nohup) {
+  for (const auto& [order, signal] :
+       {std::pair{Order::hang_up, SIGHUP}, {Order::interrupt, SIGINT}}) {
+    ::signal(signal, SIG_IGN);
+    const Subscribed never = loop.on(order, [&] { heard.emplace_back("never"); });
+    ASSERT_EQ(::kill(::getpid(), signal), 0);
+    settle();
+    ::signal(signal, SIG_DFL);
+  }
+  EXPECT_TRUE(heard.empty());
 }
 
 TEST_F(LinuxLoopTest, lets_a_listener_leave_in_its_own_callback) {

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -170,6 +171,21 @@ TEST_F(LinuxSpawn, gives_a_session_and_signals_as_new) {
   }
   ASSERT_GE(words.size(), 2U);
   EXPECT_EQ(words[words.size() - 1], words[words.size() - 2]);
+}
+
+TEST_F(LinuxSpawn, resets_the_signals_that_the_c_library_keeps_for_itself) {
+  struct KernelAction {
+    std::uintptr_t handler = 0;
+    std::array<unsigned long, 7> rest{};
+  };
+  const auto set = [](int signal, const KernelAction& action) {
+    return ::syscall(SYS_rt_sigaction, signal, &action, nullptr, NSIG / 8);
+  };
+  const KernelAction ignored{.handler = reinterpret_cast<std::uintptr_t>(SIG_IGN)};
+  for (int signal = __SIGRTMIN; signal < SIGRTMIN; ++signal) ASSERT_EQ(set(signal, ignored), 0);
+  const std::string status = output_of(shell("grep SigIgn /proc/self/status"));
+  for (int signal = __SIGRTMIN; signal < SIGRTMIN; ++signal) ASSERT_EQ(set(signal, {}), 0);
+  EXPECT_EQ(status, "SigIgn:\t0000000000000000\n");
 }
 
 TEST_F(LinuxSpawn, gives_exactly_the_environment_and_folder_it_was_told) {

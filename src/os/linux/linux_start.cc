@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -85,10 +86,14 @@ bool place_stream(const Stream& stream, int flags, int at) {
   return stream.path.empty() || place_file(stream.path.c_str(), flags, at);
 }
 
+/// The C library refuses to touch the two signals it uses itself, though whoever started us may
+/// ignore them: the kernel is asked instead. All zero is SIG_DFL in its struct on every machine.
 void reset_signals() {
-  struct sigaction usual{};
-  usual.sa_handler = SIG_DFL;
-  for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &usual, nullptr);
+  constexpr std::array<unsigned long, 8> kUsual{};
+  constexpr std::size_t kMaskSize = NSIG / 8;
+  for (int signal = 1; signal < NSIG; ++signal) {
+    ::syscall(SYS_rt_sigaction, signal, kUsual.data(), nullptr, kMaskSize);
+  }
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

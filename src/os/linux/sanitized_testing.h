@@ -1,5 +1,5 @@
-// Whether this build is watched by sanitizers. Some of what they check they check through a pipe, so
-// a test that leaves no descriptor free would hear of errors that are none.
+// Whether this build is watched by sanitizers. Some of what they check they check through a pipe,
+// so a test that leaves no descriptor free would hear of errors that are none.
 #pragma once
 
 namespace tend {
