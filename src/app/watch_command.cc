@@ -45,8 +45,9 @@ Result<std::int64_t> pid_of_session(Machine& machine, const std::string& session
   if (ran->timed_out) return fail("tmux did not answer");
   const auto pid = pid_in(ran->output);
   if (!pid) {
+    const std::string said = on_one_line(ran->error.substr(0, ran->error.find('\n')));
     return fail(fmt::format("tmux knows no session {}: {}", in_quotes(session),
-                            on_one_line(ran->error.substr(0, ran->error.find('\n')))));
+                            said.empty() ? "`tmux ls` lists those there are" : said));
   }
   return *pid;
 }

@@ -208,8 +208,19 @@ void Keeper::settle() {
   says.resumes_allowed = recorder_->judge().policy().budget.between_refills;
   if (stage_ == Stage::between && !acting_) settle_end();
   if (stage_ == Stage::replaced) return;
+  say_when_it_begins();
   const auto written = pulse_->write();
   heartbeat_problem_ = written ? "" : written.error().text;
+}
+
+void Keeper::say_when_it_begins() {
+  Heartbeat& says = pulse_->change();
+  if (begin_at_.has_value() == !says.next.empty()) return;
+  says.next = begin_at_ ? fmt::format("life {} begins", record_.life + 1) : "";
+  says.next_at = 0;
+  if (begin_at_) {
+    says.next_at = calendar_seconds(machine_.clock.wall() + (*begin_at_ - machine_.clock.now()));
+  }
 }
 
 /// A life is over. Is there anything left to keep?

@@ -143,6 +143,7 @@ class Keeper {
   [[nodiscard]] bool must_wait(const Ruling& ruling);
   [[nodiscard]] std::string why_not_kill(const Ruling& ruling);
   [[nodiscard]] std::string why_not_begin(const Ruling& ruling);
+  void say_when_it_begins();
   void pause_before_begin(std::uint32_t attempts_before);
   void preserve(const std::string& why, std::function<void(const Result<Preserved>&)> done);
   void end_processes(bool at_once, std::function<void(const Ended&)> done);

@@ -2,6 +2,8 @@
 // things go wrong on the way.
 #include "run/keeper.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <string>
 
@@ -222,6 +224,20 @@ TEST(Keeper, holds_one_that_dies_the_same_way_again_and_again) {
   EXPECT_TRUE(kept.workers().empty());
   EXPECT_TRUE(kept.universe.runs(kept.keeper));
   EXPECT_LE(kept.heartbeat().life, 4U);
+}
+
+TEST(Keeper, says_when_the_next_life_begins_as_long_as_it_waits_for_it) {
+  Kept kept;
+  kept.be_patient_as_with_an_agent();
+  kept.universe.behaviours["worker"] = [](SimSelf& self) { self.exit_after(2s, 1); };
+  kept.start_keeper();
+  for (int i = 0; i < 100 && kept.heartbeat().next.empty(); ++i) kept.universe.run_for(100ms);
+  const Heartbeat waiting = kept.heartbeat();
+  EXPECT_EQ(waiting.next, fmt::format("life {} begins", waiting.life + 1));
+  EXPECT_GT(waiting.next_at, waiting.since);
+  while (kept.heartbeat().life == waiting.life) kept.universe.run_for(100ms);
+  EXPECT_EQ(kept.heartbeat().next, "");
+  EXPECT_EQ(kept.heartbeat().next_at, 0);
 }
 
 // --- The keeper's own trouble -------------------------------------------------------------------

@@ -170,6 +170,7 @@ class Observer {
     entry.phase = account.phase;
     entry.because.clear();
     for (const Reason& reason : account.because) entry.because.push_back(describe(reason));
+    if (!entry.next.empty()) return;  // its keeper knows better when the next life begins
     const auto first = first_moment(account.next);
     entry.next = describe(first);
     entry.next_at = entry.next.empty() ? WallTime{} : now_ + first.front().in;

@@ -57,8 +57,8 @@ struct Heartbeat {
   Phase phase = Phase::start;
   double since = 0;  // of the verdict, by the calendar
   std::vector<std::string> because;
-  std::string next;                 // what happens next, in words; "" if nothing is due
-  double next_at = 0;               // by the calendar; 0: nothing is due
+  std::string next;                 // what its keeper waits to do, in words; "" if nothing
+  double next_at = 0;               // by the calendar; 0: nothing
   std::uint32_t resumes_spent = 0;  // since the last refill
   std::uint32_t resumes_allowed = 0;
 
