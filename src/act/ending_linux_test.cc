@@ -149,7 +149,7 @@ TEST_F(EndingOnLinux, catches_all_of_many_that_fork_on) {
 }
 
 TEST_F(EndingOnLinux, leaves_another_mark_alone) {
-  start("TEND_INFRA=$OTHER sleep 600 & echo $!; echo ready; exec sleep 600", 2);
+  start("TEND_INFRA=$OTHER sh -c 'echo $$; exec sleep 600' & exec sleep 600", 1);
   ASSERT_TRUE(is_there(said()[0]));
   EXPECT_TRUE(end(order()).all_gone);
   EXPECT_TRUE(is_there(said()[0]));
