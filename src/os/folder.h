@@ -86,6 +86,8 @@ class Folder {
   virtual Result<std::unique_ptr<Folder>> make_new_folder(const std::string& name) = 0;
   /// Names of the folders in this one, sorted; at most `most` of them.
   virtual Result<std::vector<std::string>> folders(std::size_t most) = 0;
+  /// Removes what a replace() left that was killed in its middle, at least that long ago.
+  virtual void sweep(Duration ago) = 0;
 };
 
 /// The door to folders by path.

@@ -20,6 +20,10 @@ WallTime calendar_time(double seconds) {
 
 }  // namespace
 
+namespace {
+constexpr Duration kSurelyAbandoned = std::chrono::hours{1};  // a file that is being written
+}  // namespace
+
 Result<Keeper::Began> Keeper::begin() {
   auto lock = KeeperLock::take(*folder_);
   if (!lock) return std::unexpected(lock.error());
@@ -31,6 +35,7 @@ Result<Keeper::Began> Keeper::begin() {
     record_ = {};
     return Began::kept_by_another;
   }
+  folder_->sweep(kSurelyAbandoned);
 
   auto heartbeat = read_heartbeat(*folder_);
   const auto facts = folder_->facts(std::string(kHeartbeatFile));

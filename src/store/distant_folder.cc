@@ -71,4 +71,11 @@ Result<std::vector<std::string>> DistantFolder::folders(std::size_t most) {
   return there([&](Folder& here) { return here.folders(most); });
 }
 
+void DistantFolder::sweep(Duration ago) {
+  std::ignore = there([&](Folder& here) -> Result<void> {
+    here.sweep(ago);
+    return {};
+  });
+}
+
 }  // namespace tend

@@ -8,11 +8,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
 #include <filesystem>
 #include <iterator>
 #include <set>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "base/quote.h"
@@ -24,6 +26,7 @@ namespace {
 
 constexpr int kSafely = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 constexpr mode_t kOwnerOnly = 0600;
+constexpr std::string_view kTemporary = ".tmp";
 constexpr int kMostTries = 10;  // of making a file that others of us make and remove meanwhile
 
 // Names may come from files, so a bad one is no bug.
@@ -161,7 +164,7 @@ Result<void> LinuxFolder::replace(const std::string& name, std::string_view byte
                                   std::optional<WallTime> modified) {
   if (auto fits = check_name(name); !fits) return fits;
   const std::string path = path_of(name);
-  const std::string temporary = fmt::format(".{}.{:016x}.tmp", name, entropy_.number());
+  const std::string temporary = fmt::format(".{}.{:016x}{}", name, entropy_.number(), kTemporary);
   const Fd file = open_or_make(descriptor_.get(), temporary, flags_of(Open::exclusive));
   if (!file) return cannot("write", path);
   auto filled = fill(file, path, bytes, sync, modified);
@@ -242,23 +245,43 @@ Result<std::unique_ptr<Folder>> LinuxFolder::make_new_folder(const std::string& 
   return make_folder(name);
 }
 
-Result<std::vector<std::string>> LinuxFolder::folders(std::size_t most) {
+bool LinuxFolder::for_each_entry(const std::function<void(const dirent&)>& tell) {
   // Opened anew, because a copy of the descriptor would share its position with the last reader.
   Fd opened(::openat(descriptor_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!opened) return cannot("open", path_);
+  if (!opened) return false;
   const Directory directory(::fdopendir(opened.get()));
-  if (directory == nullptr) return cannot("open", path_);
-  (void)opened.release();
-  std::set<std::string> names;
+  if (directory == nullptr) return false;
+  std::ignore = opened.release();
   errno = 0;
   while (const dirent* entry = ::readdir(directory.get())) {  // NOLINT(concurrency-mt-unsafe)
-    const std::string name = entry->d_name;
-    if (name != "." && name != ".." && is_folder(descriptor_.get(), *entry)) names.insert(name);
-    if (names.size() > most) names.erase(std::prev(names.end()));
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") tell(*entry);
     errno = 0;
   }
-  if (errno != 0) return cannot("list", path_);
+  return errno == 0;
+}
+
+Result<std::vector<std::string>> LinuxFolder::folders(std::size_t most) {
+  std::set<std::string> names;
+  const bool listed = for_each_entry([&](const dirent& entry) {
+    if (is_folder(descriptor_.get(), entry)) names.insert(entry.d_name);
+    if (names.size() > most) names.erase(std::prev(names.end()));
+  });
+  if (!listed) return cannot("list", path_);
   return std::vector<std::string>(names.begin(), names.end());
+}
+
+void LinuxFolder::sweep(Duration ago) {
+  const auto latest = std::chrono::system_clock::now() - ago;
+  std::ignore = for_each_entry([&](const dirent& entry) {
+    const std::string_view name = entry.d_name;
+    if (!name.starts_with('.') || !name.ends_with(kTemporary)) return;
+    struct stat facts{};
+    if (::fstatat(descriptor_.get(), entry.d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0) return;
+    // The time of its last change is what replace() was told; this one is the system's own.
+    if (std::chrono::system_clock::from_time_t(facts.st_ctim.tv_sec) > latest) return;
+    ::unlinkat(descriptor_.get(), entry.d_name, 0);
+  });
 }
 
 Result<std::unique_ptr<Folder>> LinuxFolders::open(const std::string& path) {

@@ -2,7 +2,10 @@
 // and no path is resolved twice.
 #pragma once
 
+#include <dirent.h>
+
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +38,7 @@ class LinuxFolder final : public Folder {
   Result<std::unique_ptr<Folder>> make_new_folder(const std::string& name) override;
   /// The first ones of the alphabet if there are more than `most`.
   Result<std::vector<std::string>> folders(std::size_t most) override;
+  void sweep(Duration ago) override;
 
  private:
   LinuxFolder(Fd descriptor, std::string path)
@@ -43,6 +47,8 @@ class LinuxFolder final : public Folder {
   [[nodiscard]] std::string path_of(const std::string& name) const;
   /// No descriptor if there is nothing of that name.
   Result<Fd> open_proven(const std::string& name, int flags);
+  /// False, and errno, if it cannot be listed to the end.
+  bool for_each_entry(const std::function<void(const dirent&)>& tell);
   Result<void> fill(const Fd& file, const std::string& path, std::string_view bytes, Sync sync,
                     std::optional<WallTime> modified);
 

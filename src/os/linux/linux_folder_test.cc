@@ -287,6 +287,19 @@ TEST_F(LinuxFolderTest, replaces_a_file_whole_and_leaves_nothing_else_behind) {
   EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
 }
 
+TEST_F(LinuxFolderTest, sweeps_what_a_killed_writer_left_but_not_what_is_being_written) {
+  place.write(".file.0123456789abcdef.tmp", "half");
+  place.write("notes.tmp", "not ours");
+  EXPECT_TRUE(folder->replace(".file", "whole", Sync::no));
+  folder->sweep(1h);
+  EXPECT_EQ(place.read(".file.0123456789abcdef.tmp"), "half");
+  folder->sweep(0s);
+  const auto entries = std::filesystem::directory_iterator(place.path());
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 2);
+  EXPECT_EQ(place.read("notes.tmp"), "not ours");
+  EXPECT_EQ(place.read(".file"), "whole");
+}
+
 TEST_F(LinuxFolderTest, puts_a_file_in_the_place_of_a_link_and_not_where_it_leads) {
   place.write("target", "kept");
   std::filesystem::create_symlink("target", place / "link");

@@ -182,6 +182,7 @@ class SimFolder final : public Folder {
   Result<std::unique_ptr<Folder>> make_folder(const std::string& name) override;
   Result<std::unique_ptr<Folder>> make_new_folder(const std::string& name) override;
   Result<std::vector<std::string>> folders(std::size_t most) override;
+  void sweep(Duration /*ago*/) override {}  // a replace() here leaves nothing
 
  private:
   SimDisk& disk() { return handle_->kernel->disk; }
