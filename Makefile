@@ -16,7 +16,7 @@ demo: setup
 test: setup
 	@echo "test: building"
 	@cmake --preset dev >/dev/null && cmake --build --preset dev
-	@ctest --preset dev --progress -j$$(nproc) && echo "test: all tests passed"
+	@ctest --preset dev --progress -j$$((2 * $$(nproc))) && echo "test: all tests passed"
 
 bench: setup
 	@echo "bench: building"

@@ -14,14 +14,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr Duration kSurelyAbandoned = 1h;  // a file that is being written
+
 WallTime calendar_time(double seconds) {
   return WallTime{std::chrono::nanoseconds{static_cast<std::int64_t>(seconds * 1e9)}};
 }
 
-}  // namespace
-
-namespace {
-constexpr Duration kSurelyAbandoned = std::chrono::hours{1};  // a file that is being written
 }  // namespace
 
 Result<Keeper::Began> Keeper::begin() {
