@@ -9,6 +9,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -236,6 +237,35 @@ TEST(Layering, holds_in_every_file) {
     ++files;
   }
   EXPECT_GT(files, 10U) << "no source found in " << src;
+}
+
+// The type that a line of a header begins to define, "" if none.
+std::string type_defined_by(const std::string& line) {
+  for (const std::string_view opening : {"struct ", "class ", "enum class "}) {
+    if (!line.starts_with(opening) || !line.contains('{')) continue;
+    const auto name = std::string_view(line).substr(opening.size());
+    return std::string(name.substr(0, name.find_first_of(" :;{")));
+  }
+  return "";
+}
+
+// Two types of one name in one namespace are one to the linker, which takes either for both.
+TEST(Layering, gives_a_name_to_one_type_only) {
+  const std::filesystem::path src = std::filesystem::path(TEND_SOURCE_DIR) / "src";
+  std::map<std::string, std::string> places;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(src)) {
+    if (entry.path().extension() != ".h") continue;
+    const std::string place = entry.path().lexically_relative(src).string();
+    std::ifstream in(entry.path());
+    for (std::string line; std::getline(in, line);) {
+      const std::string type = type_defined_by(line);
+      if (type.empty()) continue;
+      const auto [found, is_new] = places.emplace(type, place);
+      EXPECT_TRUE(is_new || is_test(place))
+          << type << " in " << place << " is another one in " << found->second;
+    }
+  }
+  EXPECT_GT(places.size(), 100U);
 }
 
 // The check is worth what it refuses.

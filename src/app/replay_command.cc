@@ -96,7 +96,7 @@ class Tee final : public DecisionSink {
 TraceTitle title_of(const TraceHeader& header, const Judge& judge) {
   TraceTitle title{header.id, header.about, judge.policy().name};
   if (!header.judge.empty()) {
-    title.standing = Standing{header.at.value_or(Instant{}), judge.verdict(), judge.phase()};
+    title.first = FirstVerdict{header.at.value_or(Instant{}), judge.verdict(), judge.phase()};
   }
   return title;
 }

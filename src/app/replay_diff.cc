@@ -29,7 +29,7 @@ ReplayDiff::ReplayDiff(Form form, Output& out, const Environment& environment)
 void ReplayDiff::begin(const TraceTitle& title, const std::string& second) {
   sides_ = {Side{title.policy, {}, {}}, Side{second, {}, {}}};
   if (title.policy == second) sides_[1].policy += " (other)";
-  if (const auto& from = title.standing) {
+  if (const auto& from = title.first) {
     for (Side& side : sides_) {
       side.verdict.verdict = from->verdict;
       side.verdict.phase = from->phase;

@@ -16,7 +16,7 @@
 namespace tend {
 
 /// The verdict that a judge had when its journal was begun.
-struct Standing {
+struct FirstVerdict {
   Instant at{};
   Verdict verdict = Verdict::unknown;
   Phase phase = Phase::start;
@@ -26,7 +26,7 @@ struct TraceTitle {
   std::string id;
   std::string about;   // may be empty
   std::string policy;  // the one it is judged by
-  std::optional<Standing> standing = std::nullopt;
+  std::optional<FirstVerdict> first = std::nullopt;
 };
 
 struct TraceResult {

@@ -70,7 +70,7 @@ void Timeline::begin(const TraceTitle& title) {
   out_.write((first_ ? "" : "\n") + title_lines(look_, title));
   first_ = false;
   last_ = Instant::min();
-  if (const auto& from = title.standing) {
+  if (const auto& from = title.first) {
     put_verdict(from->at, from->verdict, from->phase, "when the journal was begun");
   }
 }
