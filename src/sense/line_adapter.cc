@@ -85,13 +85,15 @@ class Lately {
 
 class LineAdapter final : public Adapter {
  public:
-  void take(std::string_view line, Instant /*now*/, SignalBatch& batch) override {
+  void take(std::string_view line, const LineTime& /*seen*/, SignalBatch& batch) override {
     put(has_news(line) ? Kind::progress : Kind::noise, batch);
   }
 
   void begin_life() override { lately_.forget(); }
 
   void end_well(SignalBatch& batch) override { batch.signals.emplace_back().is = Kind::turn_end; }
+
+  [[nodiscard]] AdapterKind kind() const override { return AdapterKind::lines; }
 
  private:
   /// Goes through all parts between carriage returns, so that each counts as seen.

@@ -16,7 +16,7 @@ class LineAdapterTest : public testing::Test {
   /// The signals of one moment: "progress noise".
   std::string at_once(std::initializer_list<std::string_view> lines) {
     SignalBatch batch;
-    for (const std::string_view line : lines) adapter->take(line, Instant{}, batch);
+    for (const std::string_view line : lines) adapter->take(line, {}, batch);
     std::string text;
     for (const Signal& signal : batch.signals) {
       text += (text.empty() ? "" : " ") + std::string(word(signal.is));
@@ -89,7 +89,7 @@ TEST_F(LineAdapterTest, leaves_the_signals_of_others_alone) {
   SignalBatch batch;
   batch.signals.emplace_back().is = Kind::noise;
   batch.signals.back().life = 3;
-  adapter->take("x", Instant{}, batch);
+  adapter->take("x", {}, batch);
   ASSERT_EQ(batch.signals.size(), 2U);
   EXPECT_EQ(batch.signals[0].is, Kind::noise);
   EXPECT_EQ(batch.signals[1].is, Kind::progress);

@@ -105,6 +105,9 @@ class FakeFolder final : public Folder {
   Result<std::vector<std::string>> folders(std::size_t /*most*/) override {
     return fail("not here");
   }
+  Result<std::vector<std::string>> file_names(std::size_t /*most*/) override {
+    return fail("not here");
+  }
   void sweep(Duration /*ago*/) override {}
 
   std::map<std::string, std::shared_ptr<Contents>> files;

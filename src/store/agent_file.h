@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/adapter_kind.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "os/folder.h"
@@ -27,10 +28,8 @@ inline constexpr const char* kBeatFile = ".beat";             // its time is the
 
 enum class OnStall : std::uint8_t { resume, kill, report };
 enum class RestartPolicy : std::uint8_t { never, on_failure, always };
-enum class AdapterKind : std::uint8_t { lines, none };
 inline constexpr std::array<std::string_view, 3> kOnStallWords{"resume", "kill", "report"};
 inline constexpr std::array<std::string_view, 3> kRestartWords{"never", "on-failure", "always"};
-inline constexpr std::array<std::string_view, 2> kAdapterWords{"lines", "none"};
 
 struct AgentFile {
   std::string agent;    // its name

@@ -71,6 +71,10 @@ Result<std::vector<std::string>> DistantFolder::folders(std::size_t most) {
   return there([&](Folder& here) { return here.folders(most); });
 }
 
+Result<std::vector<std::string>> DistantFolder::file_names(std::size_t most) {
+  return there([&](Folder& here) { return here.file_names(most); });
+}
+
 void DistantFolder::sweep(Duration ago) {
   std::ignore = there([&](Folder& here) -> Result<void> {
     here.sweep(ago);

@@ -33,6 +33,7 @@ class DistantFolder final : public Folder {
   Result<std::unique_ptr<Folder>> make_folder(const std::string& name) override;
   Result<std::unique_ptr<Folder>> make_new_folder(const std::string& name) override;
   Result<std::vector<std::string>> folders(std::size_t most) override;
+  Result<std::vector<std::string>> file_names(std::size_t most) override;
   void sweep(Duration ago) override;
 
  private:

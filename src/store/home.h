@@ -41,9 +41,12 @@ inline constexpr int kDeepestTree = 32;
 Result<std::vector<KnownAgent>> agents_of(Folder& home);
 
 /// The one agent that `text` means: its name, a unique beginning of the name or of the session, or
-/// the path of its folder. Of several with one name, the one that is not over; the error lists
-/// what it could have meant.
+/// the path of its folder. Of several with one name, the one that is not over; if all are, the
+/// newest. The error lists what it could have meant, each as it can be typed.
 Result<KnownAgent> find_agent(Folders& folders, Folder& home, const std::string& text);
+
+/// Of two with one name in the order of agents_of(): whether the second one is the newer.
+bool is_newer(const KnownAgent& before, const KnownAgent& after);
 
 /// A new session folder: made exclusively, named by the calendar and chance.
 Result<std::unique_ptr<Folder>> make_session(Folder& home, WallTime now, Entropy& entropy);

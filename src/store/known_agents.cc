@@ -166,27 +166,39 @@ Agents those(const Agents& agents, Is is) {
   return found;
 }
 
-/// Of several with one name, the ones that are not over, if there are such.
-Agents narrowed(const Agents& agents) {
-  if (agents.size() < 2) return agents;
-  const bool one_name = std::ranges::all_of(agents, [&](const KnownAgent* each) {
-    return each->heartbeat.agent == agents.front()->heartbeat.agent;
-  });
-  Agents left =
-      those(agents, [](const KnownAgent& each) { return !is_terminal(each.heartbeat.status); });
-  return one_name && !left.empty() ? left : agents;
+Agents of_name(const Agents& agents, std::string_view name) {
+  return those(agents, [&](const KnownAgent& each) { return each.heartbeat.agent == name; });
 }
 
+/// Of those with one name the ones that are not over; if all are, the newest.
+Agents narrowed(const Agents& agents) {
+  Agents left;
+  for (const KnownAgent* each : agents) {
+    const Agents same = of_name(agents, each->heartbeat.agent);
+    if (same.front() != each) continue;  // was looked at with the first of them
+    const Agents living =
+        those(same, [](const KnownAgent& one) { return !is_terminal(one.heartbeat.status); });
+    left.insert(left.end(), living.begin(), living.end());
+    if (!living.empty()) continue;
+    const KnownAgent* newest = same.front();
+    for (const KnownAgent* one : same) newest = is_newer(*newest, *one) ? one : newest;
+    left.push_back(newest);
+  }
+  return left;
+}
+
+/// By their names, where these tell them apart; else by the names of their folders.
 Error several(std::string_view text, const Agents& agents) {
   std::string list;
   for (std::size_t i = 0; i < std::min(agents.size(), kMostNamed); ++i) {
     const Heartbeat& heartbeat = agents[i]->heartbeat;
-    list += fmt::format("{}{} in {} ({})", i == 0 ? "" : ", ", on_one_line(heartbeat.agent),
-                        on_one_line(agents[i]->folder->path()),
+    const bool unique = of_name(agents, heartbeat.agent).size() == 1;
+    list += fmt::format("{}{} ({})", i == 0 ? "" : ", ",
+                        on_one_line(unique ? heartbeat.agent : folder_name(*agents[i])),
                         kStatusWords[static_cast<std::size_t>(heartbeat.status)]);
   }
   if (agents.size() > kMostNamed) list += fmt::format(" and {} more", agents.size() - kMostNamed);
-  return Error{fmt::format("{} could mean {} agents: {}; name one by its folder", in_quotes(text),
+  return Error{fmt::format("{} could mean {} agents: {}; name one of them", in_quotes(text),
                            agents.size(), list)};
 }
 
@@ -228,6 +240,10 @@ Result<KnownAgent> agent_at(Folders& folders, std::string path) {
 }
 
 }  // namespace
+
+bool is_newer(const KnownAgent& before, const KnownAgent& after) {
+  return after.heartbeat.started >= before.heartbeat.started;
+}
 
 Result<std::vector<KnownAgent>> agents_of(Folder& home) {
   auto sessions = home.folder(std::string(kSessionsFolder));

@@ -162,17 +162,29 @@ TEST_F(KnownAgents, of_one_name_are_told_apart_by_who_is_not_over) {
   EXPECT_EQ(meant("coder"), "s2");
   EXPECT_EQ(meant("cod"), "s2");
   add("s4", "coder", Status::starting);
-  EXPECT_EQ(meant("coder"), "error: 'coder' could mean 2 agents: coder in " + kSessions +
-                                "s2 (running), coder in " + kSessions +
-                                "s4 (starting); name one by its folder");
+  EXPECT_EQ(meant("coder"),
+            "error: 'coder' could mean 2 agents: s2 (running), s4 (starting); name one of them");
+  EXPECT_EQ(meant("s4"), "s4");
+}
+
+TEST_F(KnownAgents, of_one_name_that_are_all_over_are_meant_by_the_newest) {
+  add("s1", "coder", Status::completed);
+  add("s2", "coder", Status::withdrawn);
+  EXPECT_EQ(meant("coder"), "s2");
+  EXPECT_EQ(meant("c"), "s2");
+  add("s3", "cleaner", Status::running);
+  EXPECT_EQ(meant("coder"), "s2");
+  EXPECT_EQ(meant("c"),
+            "error: 'c' could mean 2 agents: coder (withdrawn), cleaner (running); name one of "
+            "them");
 }
 
 TEST_F(KnownAgents, that_all_could_be_meant_are_listed_up_to_five) {
   for (int i = 0; i < 8; ++i) add("s" + std::to_string(i), "coder" + std::to_string(i));
   const std::string error = meant("cod");
-  EXPECT_TRUE(error.starts_with("error: 'cod' could mean 8 agents: coder0 in ")) << error;
-  EXPECT_NE(error.find("coder4 in "), std::string::npos);
-  EXPECT_EQ(error.find("coder5 in "), std::string::npos);
+  EXPECT_TRUE(error.starts_with("error: 'cod' could mean 8 agents: coder0 (")) << error;
+  EXPECT_NE(error.find("coder4 ("), std::string::npos);
+  EXPECT_EQ(error.find("coder5 ("), std::string::npos);
   EXPECT_NE(error.find(" and 3 more; "), std::string::npos);
 }
 

@@ -1,0 +1,22 @@
+// The languages an agent's stream can be in.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace tend {
+
+enum class AdapterKind : std::uint8_t {
+  lines,      // any program's text
+  none,       // its output says nothing
+  by_itself,  // found out from the command and the first lines
+  claude,
+  codex,
+  opencode,
+  gemini,
+};
+inline constexpr std::array<std::string_view, 7> kAdapterWords{
+    "lines", "none", "auto", "claude", "codex", "opencode", "gemini"};
+
+}  // namespace tend

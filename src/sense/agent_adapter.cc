@@ -1,0 +1,139 @@
+// Lines of one moment that say the same are one signal: a flood of deltas is one progress.
+#include "sense/agent_adapter.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace tend {
+namespace {
+
+constexpr std::size_t kMostRemarks = 20;  // a life
+constexpr double kLongestWait = 30.0 * 24 * 3600;
+
+bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
+
+Duration duration_of(double seconds) {
+  if (!(seconds > 0)) return {};
+  const std::chrono::duration<double> bounded(std::min(seconds, kLongestWait));
+  return std::chrono::round<std::chrono::milliseconds>(bounded);
+}
+
+}  // namespace
+
+void AgentAdapter::take(std::string_view line, const LineTime& seen, SignalBatch& batch) {
+  if (is_blank(line)) return;
+  batch_ = &batch;
+  seen_ = &seen;
+  auto object = reader_.open(line);
+  if (object) {
+    hear(*object);
+  } else {
+    weak();
+  }
+}
+
+void AgentAdapter::begin_life() {
+  calls_.clear();
+  conversation_ = {};
+  turn_open_ = had_turn_ = false;
+  forget();
+}
+
+Signal& AgentAdapter::put(Kind kind, std::string_view task) {
+  Signal& signal = batch_->signals.emplace_back();
+  signal.is = kind;
+  if (!task.empty()) signal.task = kept(task);
+  return signal;
+}
+
+void AgentAdapter::put_plain(Kind kind, std::string_view task) {
+  if (!batch_->signals.empty()) {
+    const Signal& last = batch_->signals.back();
+    if (last.is == kind && last.life == 0 && last.task == task) return;
+  }
+  put(kind, task);
+}
+
+void AgentAdapter::weak() {
+  if (!batch_->signals.empty()) {
+    const Signal& last = batch_->signals.back();
+    if (last.is == Kind::activity && last.from == ActivityFrom::log && last.life == 0) return;
+  }
+  put(Kind::activity).from = ActivityFrom::log;
+}
+
+void AgentAdapter::beat(const OpenCalls::Call& call) { put(Kind::tool_beat).id = kept(call.id); }
+
+void AgentAdapter::start_turn() {
+  calls_.end_turn();
+  turn_open_ = had_turn_ = true;
+  put(Kind::turn_start);
+}
+
+void AgentAdapter::end_turn(std::string_view word) {
+  calls_.end_turn();
+  turn_open_ = false;
+  had_turn_ = true;
+  conversation_.failed = !word.empty();
+  Signal& signal = put(Kind::turn_end);
+  signal.count = calls_.background();
+  if (!word.empty()) set_cause(signal, word);
+}
+
+OpenCalls::Call& AgentAdapter::open_call(std::string_view id, std::string_view tool,
+                                         std::string_view input, std::string_view task) {
+  OpenCalls::Call& call = calls_.open(id);
+  call.tool = tool;
+  call.task = task;
+  call.print = print_of(input, print_of(tool));
+  return call;
+}
+
+Signal& AgentAdapter::say_open(const OpenCalls::Call& call) {
+  Signal& signal = put(Kind::tool_open, call.task);
+  signal.id = kept(call.id);
+  signal.tool = kept(call.tool);
+  signal.background = call.background;
+  return signal;
+}
+
+void AgentAdapter::close_call(std::string_view id, std::string_view result, std::string_view task) {
+  OpenCalls::Call* const call = calls_.find(id);
+  if (call == nullptr) return progress(task);
+  ++conversation_.tools;
+  if (call->question) put(Kind::answer).id = kept(call->id);
+  say_closed(*call, calls_.count_same(*call, print_of(result)));
+  calls_.close(*call);
+}
+
+void AgentAdapter::say_closed(const OpenCalls::Call& call, std::uint32_t same) {
+  Signal& signal = put(Kind::tool_close, call.task);
+  signal.id = kept(call.id);
+  if (same > 1) signal.same = same;
+}
+
+void AgentAdapter::error(std::string_view word, bool final, std::string_view task) {
+  Signal& signal = put(Kind::error, task);
+  signal.final = final;
+  set_cause(signal, word);
+}
+
+void AgentAdapter::set_cause(Signal& signal, std::string_view word) {
+  signal.cause = from_word<Cause>(kCauseWords, word).value_or(Cause::another);
+  signal.cause_word = kept(word);
+}
+
+Instant AgentAdapter::after(double seconds) const { return seen_->now + duration_of(seconds); }
+
+std::optional<Instant> AgentAdapter::at_calendar(double seconds) const {
+  if (!seen_->wall) return std::nullopt;
+  const std::chrono::duration<double> since_epoch = seen_->wall->time_since_epoch();
+  return after(seconds - since_epoch.count());
+}
+
+void AgentAdapter::remark(std::string text) {
+  if (remarks_.size() < kMostRemarks) remarks_.push_back(std::move(text));
+}
+
+}  // namespace tend

@@ -1,0 +1,99 @@
+// OpenCode, `run --format json`: it tells of things when they are over. A tool at work, a retry and
+// a sub-agent are all silence.
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "sense/agent_adapter.h"
+#include "sense/causes.h"
+
+namespace tend {
+namespace {
+
+using namespace stream;
+
+class OpencodeAdapter final : public AgentAdapter {
+ public:
+  [[nodiscard]] AdapterKind kind() const override { return AdapterKind::opencode; }
+
+ private:
+  void hear(Object& line) override {
+    const std::string_view type = text_in(line, "type");
+    learn_session(line);
+    if (type == "step_start") return hear_step();
+    const bool told_nothing = std::exchange(step_is_bare_, false);
+    if (type == "tool_use") return hear_tool(line);
+    if (type == "step_finish") return hear_finish(line);
+    if (type == "text" || type == "reasoning") {
+      conversation_.said_something |= type == "text";
+      return progress();
+    }
+    if (type == "error") return hear_error(line);
+    if (type == "done" && turn_is_open()) return end_turn();
+    step_is_bare_ = told_nothing;
+    weak();
+  }
+
+  void forget() override { step_is_bare_ = false; }
+
+  void learn_session(Object& line) {
+    if (!conversation_.session.empty()) return;
+    conversation_.session = text_in(line, "sessionID");
+  }
+
+  /// One that follows another with nothing between them asks the same again, after a silence.
+  void hear_step() {
+    if (!turn_is_open()) {
+      start_turn();
+    } else if (step_is_bare_) {
+      error("network", false);
+    } else {
+      progress();
+    }
+    step_is_bare_ = true;
+  }
+
+  void hear_tool(Object& line) {
+    auto part = object_in(line, "part");
+    if (!part) return weak();
+    const std::string id(text_in(*part, "callID"));
+    const std::string tool(text_in(*part, "tool"));
+    if (id.empty()) return progress();
+    auto state = object_in(*part, "state");
+    const std::string input(state ? raw_in(*state, "input") : std::string_view{});
+    std::string result(state ? raw_in(*state, "output") : std::string_view{});
+    if (state) result += raw_in(*state, "error");
+    say_open(open_call(id, tool, input));
+    close_call(id, result);
+  }
+
+  void hear_finish(Object& line) {
+    auto part = object_in(line, "part");
+    const std::string_view reason = part ? text_in(*part, "reason") : std::string_view{};
+    if (reason == "tool-calls" || reason == "unknown") return progress();
+    end_turn();
+  }
+
+  void hear_error(Object& line) {
+    std::string word = "error";
+    if (auto why = object_in(line, "error")) {
+      Cause cause = Cause::none;
+      if (auto data = object_in(*why, "data")) {
+        const auto status = number_in(*data, "statusCode");
+        if (status) cause = cause_of_status(static_cast<int>(*status));
+        if (cause == Cause::none) cause = cause_of_message(text_in(*data, "message"));
+      }
+      if (cause == Cause::none) cause = cause_of_message(text_in(*why, "name"));
+      if (cause != Cause::none) word = kCauseWords[static_cast<std::size_t>(cause)];
+    }
+    end_turn(word);
+  }
+
+  bool step_is_bare_ = false;  // a step has begun, and nothing was told of it yet
+};
+
+}  // namespace
+
+std::unique_ptr<Adapter> make_opencode_adapter() { return std::make_unique<OpencodeAdapter>(); }
+
+}  // namespace tend
