@@ -15,7 +15,7 @@ namespace tend {
 
 struct SnapshotOrder {
   std::string worktree;
-  std::string ref;      // "refs/tend/NAME/3"
+  std::string ref;      // "refs/tend/NAME/3": no pattern
   std::string message;  // of the commit
   std::uint64_t largest_file =
       std::uint64_t{100} * 1024 * 1024;  // untracked ones above are left out
@@ -23,10 +23,10 @@ struct SnapshotOrder {
 };
 
 struct Snapshot {
-  bool versioned = false;  // false: there is no version control here, and nothing was done
-  std::string commit;      // empty: nothing to save, all is in the commit that is checked out
-  std::string ref;
-  std::uint64_t files = 0;            // changed against what is checked out
+  bool versioned = false;   // false: there is no version control here, and nothing was done
+  std::string commit;       // empty: nothing to save, all is in the commit that is checked out
+  std::string ref;          // where it is
+  std::uint64_t files = 0;  // changed against what is checked out
   std::vector<std::string> left_out;  // paths, and why
 };
 
@@ -34,7 +34,9 @@ class VersionControl {
  public:
   virtual ~VersionControl() = default;
   /// Saves the whole work tree, untracked files and conflicts as they stand, as a commit under
-  /// `ref`. Index, branch, hooks, signing: untouched. Survives a power cut.
+  /// `ref`; a ref that exists is never moved, whoever made it: REF-2 then, REF-3 and so on. What
+  /// the last of these holds already is not saved again. Index, branch, hooks, signing: untouched.
+  /// Survives a power cut.
   [[nodiscard]] virtual Subscribed snapshot(const SnapshotOrder& order,
                                             std::function<void(Result<Snapshot>)> done) = 0;
   /// Whether a file of the work tree that is not ignored changed after `since`. Bounded: a huge

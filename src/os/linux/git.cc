@@ -1,6 +1,7 @@
 // Whether a work tree changed is found by looking at it: git is only asked for what is ignored,
 // whole folders at a time, so that the walk need not go there.
 #include "os/linux/git.h"
+#include "os/linux/linux_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -23,10 +24,6 @@ namespace {
 constexpr Duration kLongest = std::chrono::seconds{60};
 constexpr std::size_t kMostIgnored = std::size_t{16} * 1024 * 1024;  // bytes of their names
 constexpr std::size_t kMostLookedAt = 20'000;
-
-WallTime time_of(const timespec& time) {
-  return WallTime{std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec}};
-}
 
 /// Level by level, so that the bound cuts off the depths of a tree and not whole branches.
 class ChangeWalk {

@@ -144,11 +144,11 @@ TEST_F(GitHostile, refuses_a_repository_of_somebody_else) {
   EXPECT_EQ(repo.save().files, 1U);
 }
 
-TEST_F(GitHostile, writes_the_ref_itself_and_not_what_it_points_to) {
+TEST_F(GitHostile, follows_no_ref_to_another_one) {
   repo.write("changed", "new\n");
   repo.sh("git symbolic-ref refs/tend/coder/3 refs/heads/main");
   const std::string main = repo.sh("git rev-parse main");
-  EXPECT_NE(repo.save().commit, "");
+  EXPECT_EQ(repo.save().ref, "refs/tend/coder/3-2");
   EXPECT_EQ(repo.sh("git rev-parse main"), main);
 }
 

@@ -2,15 +2,16 @@
 //
 //   rev-parse      where is the git folder?            none: there is no version control here
 //   config         which filters does the repository define?
-//   cat-file       HEAD and its tree, the ref and its tree
+//   for-each-ref   which names are taken?              those are never moved
+//   cat-file       HEAD and its tree, the last of these refs and its tree
 //   (read-tree     if there is no index that can be read)
 //   ls-files       what differs between index and work tree?
 //   (update-index  removals, and claims taken back)
 //   (update-index  the files; a batch that fails is halved until it is one file, left out)
-//   write-tree     the same as HEAD's, or as the ref's: nothing to do
+//   write-tree     the same as HEAD's, or as the last ref's: nothing to do
 //   commit-tree
 //   sync           a ref must never name what is not on the disk
-//   update-ref
+//   update-ref     the first free name; one that was taken meanwhile: the next
 //   sync
 //   diff-tree      how many files is that?
 //
@@ -23,7 +24,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -46,6 +49,20 @@ constexpr Duration kReading = minutes{5};  // listing, adding and writing out fi
 constexpr Duration kLongest = minutes{10};
 constexpr std::size_t kMostListed = std::size_t{128} * 1024 * 1024;
 constexpr int kMostFailures = 200;  // of batches
+constexpr int kMostNamesTried = 10;
+constexpr std::uint64_t kMostNumber = 1'000'000'000;
+
+/// What stands behind "REF-" in a name: 2, 3 and so on; 1 for REF itself, 0 for any other name.
+std::uint64_t number_of(std::string_view name, std::string_view ref) {
+  if (!name.starts_with(ref)) return 0;
+  name.remove_prefix(ref.size());
+  if (name.empty()) return 1;
+  if (!name.starts_with('-')) return 0;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
+  const bool is_number = error == std::errc{} && end == name.data() + name.size();
+  return is_number && number > 1 && number < kMostNumber ? number : 0;
+}
 
 std::string line_of(const Ran& ran) {
   std::string text = ran.output;
@@ -130,8 +147,25 @@ class GitSnapshot final : public Subscription {
   void configured(const Ran& ran) {
     config_ = read_git_config(ran.output);  // exit code 1: nothing to tell
     place_.filters = config_.filters_of_repository;
+    git({"for-each-ref", "--format=%(refname)", order_.ref, order_.ref + "-*"},
+        &GitSnapshot::named);
+  }
+
+  void named(const Ran& ran) {
+    if (!succeeded(ran)) return give_up(complaint(ran));
+    std::string_view rest = ran.output;
+    while (!rest.empty()) {
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+      taken_ = std::max(taken_, number_of(line, order_.ref));
+    }
     git({"cat-file", "--batch-check"}, &GitSnapshot::known,
-        fmt::format("HEAD^{{commit}}\nHEAD^{{tree}}\n{0}^{{commit}}\n{0}^{{tree}}\n", order_.ref));
+        fmt::format("HEAD^{{commit}}\nHEAD^{{tree}}\n{0}^{{commit}}\n{0}^{{tree}}\n", ref(taken_)));
+  }
+
+  /// The name with this number; of 0, as of 1, the one that was asked for.
+  [[nodiscard]] std::string ref(std::uint64_t number) const {
+    return number < 2 ? order_.ref : fmt::format("{}-{}", order_.ref, number);
   }
 
   // "ID TYPE SIZE", or "WHAT missing", for each line of the question.
@@ -238,10 +272,7 @@ class GitSnapshot final : public Subscription {
     if (tree_ == head_.tree) return finish(result(""));
     if (tree_ == former_.tree) return count(former_.id);
     std::vector<std::string> arguments{"commit-tree", "--no-gpg-sign", "-F", "-"};
-    for (const std::string& parent : {head_.id, former_.id}) {
-      if (parent.empty() || parent == arguments.back()) continue;
-      arguments.insert(arguments.end(), {"-p", parent});
-    }
+    if (!head_.id.empty()) arguments.insert(arguments.end(), {"-p", head_.id});
     arguments.push_back(tree_);
     git(std::move(arguments), &GitSnapshot::committed, order_.message + "\n");
   }
@@ -254,13 +285,19 @@ class GitSnapshot final : public Subscription {
 
   void stored(const Ran& ran) {
     if (!succeeded(ran)) return give_up(complaint(ran));
-    const std::string former = former_.id.empty() ? std::string(commit_.size(), '0') : former_.id;
-    git({"update-ref", "--no-deref", "-m", "tend", order_.ref, commit_, former},
+    refer();
+  }
+
+  /// The zeros: only if there is no ref of this name.
+  void refer() {
+    const std::string none(commit_.size(), '0');
+    git({"update-ref", "--no-deref", "-m", "tend", ref(++taken_), commit_, none},
         &GitSnapshot::referenced);
   }
 
   void referenced(const Ran& ran) {
-    if (!succeeded(ran)) return give_up(complaint(ran));
+    if (!succeeded(ran))
+      return ++names_tried_ < kMostNamesTried ? refer() : give_up(complaint(ran));
     sync(&GitSnapshot::kept);
   }
 
@@ -290,7 +327,7 @@ class GitSnapshot final : public Subscription {
   [[nodiscard]] Snapshot result(std::string commit) const {
     return {.versioned = true,
             .commit = std::move(commit),
-            .ref = order_.ref,
+            .ref = ref(taken_),
             .left_out = plan_.left_out.told()};
   }
 
@@ -320,8 +357,10 @@ class GitSnapshot final : public Subscription {
   GitPlace place_;
   std::string git_folder_;
   GitConfig config_;
-  Commit head_;    // empty: nothing was ever committed
-  Commit former_;  // what the ref names already
+  Commit head_;              // empty: nothing was ever committed
+  std::uint64_t taken_ = 0;  // the largest number among the refs of this name
+  Commit former_;            // what that one names
+  int names_tried_ = 0;
   std::optional<PrivateIndex> index_;
   bool index_is_new_ = false;
   GitPlan plan_;

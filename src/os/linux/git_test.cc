@@ -58,17 +58,31 @@ TEST_F(GitTest, saves_nothing_where_all_is_committed) {
   EXPECT_FALSE(repo.has_saved(""));
 }
 
-TEST_F(GitTest, keeps_the_former_snapshot_as_a_parent) {
+TEST_F(GitTest, never_moves_a_ref_that_exists) {
   repo.write("changed", "one\n");
   const Snapshot first = repo.save();
   EXPECT_EQ(repo.save().commit, first.commit) << "the same tree is not saved twice";
   repo.write("changed", "two\n");
   const Snapshot second = repo.save();
-  EXPECT_EQ(repo.sh("git rev-parse refs/tend/coder/3^2"), first.commit + "\n");
+  EXPECT_EQ(second.ref, "refs/tend/coder/3-2");
+  EXPECT_EQ(repo.sh("git show refs/tend/coder/3:changed"), "one\n");
   EXPECT_EQ(repo.saved("changed"), "two\n");
+  EXPECT_EQ(repo.save().ref, second.ref);
   repo.sh("git checkout -q -- changed");
   EXPECT_EQ(repo.save().commit, "");
-  EXPECT_EQ(repo.sh("git rev-parse refs/tend/coder/3"), second.commit + "\n");
+  EXPECT_EQ(repo.sh("git rev-parse refs/tend/coder/3"), first.commit + "\n");
+  EXPECT_EQ(repo.sh("git rev-parse refs/tend/coder/3-2"), second.commit + "\n");
+}
+
+TEST_F(GitTest, takes_the_number_behind_the_largest) {
+  for (const char* const name : {"3", "3-7", "3-x", "3-1", "30", "3-09999999999999999999"}) {
+    repo.sh(std::string("git update-ref refs/tend/coder/") + name + " HEAD");
+  }
+  repo.write("changed", "new\n");
+  EXPECT_EQ(repo.save().ref, "refs/tend/coder/3-8");
+  repo.sh("git pack-refs --all && mkdir .git/refs/tend/coder && touch .git/refs/tend/coder/3-9");
+  repo.write("changed", "newer\n");
+  EXPECT_EQ(repo.save().ref, "refs/tend/coder/3-10") << "a ref that is broken is not touched";
 }
 
 TEST_F(GitTest, saves_before_the_first_commit) {

@@ -129,6 +129,8 @@ class GitBench {
 /// "build/" are ignored.
 class Repository {
  public:
+  static constexpr const char* kRef = "refs/tend/coder/3";
+
   explicit Repository(const std::string& where)
       : scratch_(where),
         home_("HOME", scratch_.path() + "/home"),
@@ -165,7 +167,7 @@ class Repository {
   }
 
   [[nodiscard]] SnapshotOrder order() const {
-    return {.worktree = top(), .ref = "refs/tend/coder/3", .message = "Work of coder"};
+    return {.worktree = top(), .ref = kRef, .message = "Work of coder"};
   }
   /// A snapshot that must not fail.
   Snapshot save() { return save(order()); }
@@ -173,12 +175,13 @@ class Repository {
     auto saved = bench.snapshot(order);
     if (!saved) std::fprintf(stderr, "%s\n", saved.error().text.c_str());
     CHECK(saved);
+    last_ref_ = saved->ref;
     return *std::move(saved);
   }
-  /// What the snapshot holds of a path, which is in quotes already if it must be.
-  std::string saved(const std::string& name) { return sh("git show refs/tend/coder/3:" + name); }
+  /// What the last snapshot holds of a path, which is in quotes already if it must be.
+  std::string saved(const std::string& name) { return sh("git show " + last_ref_ + ":" + name); }
   bool has_saved(const std::string& name) {
-    return succeeds("git cat-file -e refs/tend/coder/3:" + name);
+    return succeeds("git cat-file -e " + last_ref_ + ":" + name);
   }
   /// Everything that a snapshot must not touch.
   std::string untouched() {
@@ -192,6 +195,7 @@ class Repository {
   GitBench bench;
 
  private:
+  std::string last_ref_ = kRef;
   ScratchFolder scratch_;
   Variable home_;
   Variable config_;

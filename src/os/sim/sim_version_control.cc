@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/name.h"
 
@@ -85,8 +86,18 @@ Result<Snapshot> take(SimKernel& kernel, const SnapshotOrder& order) {
   snapshot.files = differences(commit.files, repository->head);
   if (snapshot.files == 0) return snapshot;
   commit.id = id_of(commit);
+  // What exists is never moved: the next free name, unless the last one has it all.
+  std::string last;
+  for (std::uint64_t n = 2; repository->refs.contains(snapshot.ref); ++n) {
+    last = std::exchange(snapshot.ref, fmt::format("{}-{}", order.ref, n));
+  }
+  if (!last.empty() && repository->refs.at(last).files == commit.files) {
+    snapshot.ref = last;
+    snapshot.commit = repository->refs.at(last).id;
+    return snapshot;
+  }
   snapshot.commit = commit.id;
-  repository->refs[order.ref] = std::move(commit);
+  repository->refs[snapshot.ref] = std::move(commit);
   return snapshot;
 }
 

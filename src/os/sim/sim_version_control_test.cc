@@ -55,6 +55,16 @@ TEST_F(SimVersionControl, saves_what_differs_from_the_head_under_a_ref) {
   EXPECT_EQ(machine.version_control.top("/home/user/work/src"), kTree);
 }
 
+TEST_F(SimVersionControl, never_moves_a_ref_that_exists) {
+  const auto& refs = universe.repositories[kTree].refs;
+  EXPECT_EQ(snapshot()->ref, "refs/tend/a/1");
+  EXPECT_EQ(snapshot()->ref, "refs/tend/a/1") << "the same is not saved twice";
+  universe.disk.write("/home/user/work/old.txt", "newer");
+  EXPECT_EQ(snapshot()->ref, "refs/tend/a/1-2");
+  EXPECT_EQ(refs.at("refs/tend/a/1").files.at("old.txt"), "old");
+  EXPECT_EQ(refs.at("refs/tend/a/1-2").files.at("old.txt"), "newer");
+}
+
 TEST_F(SimVersionControl, says_what_it_left_out) {
   universe.repositories[kTree].head = {{"old.txt", "old"}};
   const auto saved = snapshot({.worktree = kTree, .ref = "r", .largest_file = 2});
