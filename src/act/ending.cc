@@ -76,7 +76,22 @@ class Ending::Work {
     auto found = members(*all, order_.who, in_group, self);
     add_orphans(*all, self, found);
     members_ = found;
+    job_ = job_among(*all, found);
     return found;
+  }
+
+  /// Those whom Ctrl-C in a terminal would reach: the first, and who shares its process group.
+  [[nodiscard]] std::vector<ProcessId> job_among(const std::vector<Seen>& all,
+                                                 const std::vector<ProcessId>& found) const {
+    const auto first = std::ranges::find(all, order_.who.root, &Seen::id);
+    if (first == all.end()) return {};
+    std::vector<ProcessId> job{first->id};
+    for (const Seen& seen : all) {
+      if (seen.job == first->job && seen.id != first->id && contains(found, seen.id)) {
+        job.push_back(seen.id);
+      }
+    }
+    return job;
   }
 
   /// One without a mark belonged to them by its parent. When that is gone it still does, and so
@@ -169,7 +184,7 @@ class Ending::Work {
       case Stage::before:
         CHECK(false);
       case Stage::interrupt:
-        ask(order_.who.root, Kill::interrupt);
+        for (const ProcessId& id : job_) ask(id, Kill::interrupt);
         break;
       case Stage::terminate:
         for (const ProcessId& id : found) ask(id, Kill::terminate);
@@ -245,6 +260,7 @@ class Ending::Work {
   std::optional<Duration> unseeing_since_;
   Duration next_wait_ = kFirstLook;
   std::vector<ProcessId> members_;  // in the last scan
+  std::vector<ProcessId> job_;      // the first and its job, in the last scan
   std::vector<ProcessId> asked_;    // to terminate, in the last round
   std::vector<Killed> killed_;
 

@@ -19,8 +19,9 @@ inline constexpr std::string_view kMarkVariable = "TEND_INFRA";
 struct EndOrder {
   Belonging who;
   bool now = false;  // SIGKILL at once
-  /// The first process alone is asked to interrupt, then all are to terminate, then all are killed.
-  /// How long each may take, time asleep not counted; 0 for one of the first two leaves it out.
+  /// The first process and those of its job are asked to interrupt, as a terminal would, then all
+  /// are to terminate, then all are killed. How long each may take, time asleep not counted; 0 for
+  /// one of the first two leaves it out.
   Duration interrupt_for = std::chrono::seconds{5};
   Duration terminate_for = std::chrono::seconds{10};
   Duration kill_for = std::chrono::seconds{30};

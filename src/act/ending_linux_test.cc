@@ -109,6 +109,11 @@ TEST_F(EndingOnLinux, interrupts_one_that_listens) {
   EXPECT_EQ(end(order()).how, "nothing was left");
 }
 
+TEST_F(EndingOnLinux, interrupts_a_shell_that_waits_for_a_tool) {
+  start("sh -c 'echo ready; exec sleep 600'; true");
+  EXPECT_EQ(end(order()).how, "ended by SIGINT");
+}
+
 TEST_F(EndingOnLinux, terminates_one_that_ignores_the_interrupt) {
   start("trap '' INT; echo ready; exec sleep 600");
   EXPECT_EQ(end(order()).how, "ended by SIGTERM");

@@ -82,6 +82,25 @@ TEST_F(EndingTest, terminates_what_the_first_process_left_behind) {
   EXPECT_EQ(os_.signals, (Signals{{10, Kill::interrupt}, {11, Kill::terminate}}));
 }
 
+TEST_F(EndingTest, interrupts_the_whole_job_of_the_first_process) {
+  Actor& shell = os_.add(10, kFolder);
+  shell.dies_of.erase(
+      Kill::interrupt);  // it waits for the tool, and goes when that was interrupted
+  Actor& tool = os_.add(11, kFolder);
+  tool.parent = 10;
+  tool.job = 10;
+  tool.on_hear = [&](Kill) { os_.remove(ScriptedMachine::id_of(10)); };
+  os_.add(12, "").job = 10;  // nobody's, whatever its job
+  Actor& apart = os_.add(13, kFolder);
+  apart.parent = 10;
+  begin();
+  EXPECT_EQ(how_within(milliseconds{100}), "ended by SIGTERM");
+  EXPECT_EQ(
+      os_.signals,
+      (Signals{
+          {10, Kill::interrupt}, {10, Kill::cont}, {11, Kill::interrupt}, {13, Kill::terminate}}));
+}
+
 TEST_F(EndingTest, does_not_interrupt_when_the_first_process_is_gone) {
   os_.add(11, kFolder);
   begin();

@@ -22,6 +22,7 @@ constexpr auto kPersonal = std::to_array<std::string_view>({
     "TEND_PARENT_HEARTBEAT",
     "TEND_RESUME",
     "TEND_ATTEMPT",
+    "TEND_ADAPTER",
     "NOTIFY_SOCKET",
     "WATCHDOG_USEC",
     "WATCHDOG_PID",
@@ -54,6 +55,7 @@ std::vector<std::string> environment_of(const LaunchOrder& order) {
   if (!order.parent_heartbeat.empty()) add("TEND_PARENT_HEARTBEAT", order.parent_heartbeat);
   if (order.resume) add("TEND_RESUME", 1);
   if (order.life > 1) add("TEND_ATTEMPT", order.attempt);
+  if (!order.adapter.empty()) add("TEND_ADAPTER", order.adapter);
   if (!order.notify_socket.empty()) add("NOTIFY_SOCKET", order.notify_socket);
   if (order.watchdog) add("WATCHDOG_USEC", std::chrono::microseconds{*order.watchdog}.count());
   return result;

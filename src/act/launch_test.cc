@@ -86,6 +86,15 @@ TEST(Launch, passes_parent_socket_watchdog_and_ready_descriptor) {
   EXPECT_TRUE(launch.inherit_input);
 }
 
+TEST(Launch, tells_an_agent_in_which_language_it_is_heard) {
+  LaunchOrder order;
+  order.adapter = "claude";
+  order.environment = {"TEND_ADAPTER=codex"};
+  const auto environment = make_launch(order).environment;
+  EXPECT_EQ(std::ranges::count(environment, "TEND_ADAPTER=claude"), 1);
+  EXPECT_EQ(std::ranges::count(environment, "TEND_ADAPTER=codex"), 0);
+}
+
 TEST(KeeperEnvironment, carries_no_mark_and_keeps_the_home) {
   const Lines base{"PATH=/bin",    "TEND_INFRA=/f", "TEND_LIFE=2",      "TEND_AGENT=a",
                    "TEND_HOME=/h", "TEND_RESUME=1", "NOTIFY_SOCKET=/n", "HOME=/root"};

@@ -21,6 +21,7 @@ namespace tend {
 struct Actor {
   ProcessId id;
   std::int64_t parent = 1;
+  std::int64_t job = 0;  // 0: its own
   std::optional<std::string> mark;
   std::map<Kill, Duration> dies_of;   // and how long after it
   std::function<void(Kill)> on_hear;  // anything else it does
@@ -106,6 +107,7 @@ class ScriptedMachine final : public Clock, public Loop, public Processes {
     return std::make_unique<Handle>(*this, id);
   }
   std::uint64_t disk_bytes(const ProcessId&) override { return 0; }
+  std::optional<std::uint64_t> received_bytes(std::span<const ProcessId>) override { return {}; }
   double started(const ProcessId&) override { return 0; }
   std::expected<std::unique_ptr<GatedChild>, NotStarted> spawn(const Launch&) override {
     return std::unexpected(NotStarted{});
@@ -121,7 +123,8 @@ class ScriptedMachine final : public Clock, public Loop, public Processes {
       seen.push_back({.id = actor.id,
                       .parent = actor.parent,
                       .zombie = actor.zombie,
-                      .mark = actor.zombie ? std::nullopt : actor.mark});
+                      .mark = actor.zombie ? std::nullopt : actor.mark,
+                      .job = actor.job == 0 ? actor.id.pid : actor.job});
     }
     return seen;
   }
@@ -177,6 +180,10 @@ class ScriptedMachine final : public Clock, public Loop, public Processes {
   };
 
   struct NoFolders final : Folders {
+    std::optional<WallTime> newest_below(const std::string&, std::string_view,
+                                         std::size_t) override {
+      return {};
+    }
     Result<std::unique_ptr<Folder>> open(const std::string&) override { return fail("not here"); }
     Result<std::unique_ptr<Folder>> make(const std::string&) override { return fail("not here"); }
     Result<std::string> working_folder() override { return fail("not here"); }

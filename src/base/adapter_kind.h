@@ -16,6 +16,9 @@ enum class AdapterKind : std::uint8_t {
   opencode,
   gemini,
 };
+/// One of the agents that have a language of their own.
+constexpr bool is_agent(AdapterKind kind) { return kind >= AdapterKind::claude; }
+
 inline constexpr std::array<std::string_view, 7> kAdapterWords{
     "lines", "none", "auto", "claude", "codex", "opencode", "gemini"};
 

@@ -86,6 +86,8 @@ class Folder {
   virtual Result<std::unique_ptr<Folder>> make_new_folder(const std::string& name) = 0;
   /// Names of the folders in this one, sorted; at most `most` of them.
   virtual Result<std::vector<std::string>> folders(std::size_t most) = 0;
+  /// The same for the plain files in it.
+  virtual Result<std::vector<std::string>> file_names(std::size_t most) = 0;
   /// Removes what a replace() left that was killed in its middle, at least that long ago.
   virtual void sweep(Duration ago) = 0;
 };
@@ -102,6 +104,12 @@ class Folders {
   [[nodiscard]] virtual Result<std::string> working_folder() = 0;
   /// The absolute path without links; fails if there is nothing.
   [[nodiscard]] virtual Result<std::string> real_path(const std::string& path) = 0;
+  /// When the newest plain file below a folder was changed whose name contains `part`, at most
+  /// `depth` folders down; of a file itself, if `path` is one. No link is followed, whoever owns
+  /// it. nullopt if there is none, or too much to look through.
+  [[nodiscard]] virtual std::optional<WallTime> newest_below(const std::string& path,
+                                                             std::string_view part,
+                                                             std::size_t depth) = 0;
 };
 
 }  // namespace tend

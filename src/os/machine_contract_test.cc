@@ -298,6 +298,9 @@ TYPED_TEST(FolderContract, makes_and_lists_folders_in_it) {
   ASSERT_TRUE(home.replace("file", "", Folder::Sync::no));
   EXPECT_EQ(home.folders(10).value(), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(home.folders(1).value(), (std::vector<std::string>{"a"}));
+  ASSERT_TRUE(home.replace("another", "", Folder::Sync::no));
+  EXPECT_EQ(home.file_names(10).value(), (std::vector<std::string>{"another", "file"}));
+  EXPECT_EQ(home.file_names(1).value(), (std::vector<std::string>{"another"}));
 }
 
 TYPED_TEST(FolderContract, refuses_names_that_are_paths) {
@@ -327,6 +330,26 @@ TYPED_TEST(FolderContract, refuses_what_is_no_plain_file) {
   ASSERT_TRUE(home.replace("link", "plain", Folder::Sync::no)) << "the link itself goes";
   EXPECT_EQ(this->text("link"), "plain");
   EXPECT_EQ(this->text("target"), "secret");
+}
+
+TYPED_TEST(FolderContract, finds_the_newest_file_below_a_folder_by_its_name) {
+  Folders& folders = this->machine_.folders;
+  const auto put = [&](const std::string& folder, const std::string& name, WallTime modified) {
+    const auto made = folders.make(this->path(folder));
+    ASSERT_TRUE(made);
+    ASSERT_TRUE((*made)->replace(name, "text", Folder::Sync::no, modified));
+  };
+  put("logs", "one-x.jsonl", WallTime{1000s});
+  put("logs/a/b", "two-x.jsonl", WallTime{3000s});
+  put("logs/a/b/c", "three-x.jsonl", WallTime{4000s});
+  put("logs/a", "other.jsonl", WallTime{5000s});
+  const std::string logs = this->path("logs");
+  EXPECT_EQ(folders.newest_below(logs, "-x", 2), WallTime{3000s});
+  EXPECT_EQ(folders.newest_below(logs, "-x", 0), WallTime{1000s});
+  EXPECT_EQ(folders.newest_below(logs, "", 9), WallTime{5000s});
+  EXPECT_EQ(folders.newest_below(logs + "/a/other.jsonl", "-x", 0), WallTime{5000s});
+  EXPECT_EQ(folders.newest_below(logs, "-y", 9), std::nullopt);
+  EXPECT_EQ(folders.newest_below(this->path("none"), "", 9), std::nullopt);
 }
 
 TYPED_TEST(FolderContract, opens_only_paths_that_nobody_else_can_replace) {

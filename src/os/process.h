@@ -103,6 +103,7 @@ struct Seen {
   bool zombie = false;
   std::optional<std::string> mark;  // the value of the variable asked for; none: not set or hidden
   Duration cpu{};                   // used so far, its reaped children included
+  std::int64_t job = 0;             // whom a terminal would signal with it: its process group
 };
 
 /// The end of a command that was run to its end.
@@ -132,6 +133,10 @@ class Processes {
   [[nodiscard]] virtual std::unique_ptr<Process> open(const ProcessId& id) = 0;
   /// Bytes that it read from and wrote to disks so far; 0 if that cannot be known.
   [[nodiscard]] virtual std::uint64_t disk_bytes(const ProcessId& id) = 0;
+  /// Bytes that they received over their connections so far; nullopt if they have none, or it
+  /// cannot be known.
+  [[nodiscard]] virtual std::optional<std::uint64_t> received_bytes(
+      std::span<const ProcessId> ids) = 0;
   /// When it was started, by the calendar: seconds since 1970.
   [[nodiscard]] virtual double started(const ProcessId& id) = 0;
 

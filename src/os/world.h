@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "os/caller.h"
 
 namespace tend {
 
@@ -30,6 +31,17 @@ class Files {
   /// Opens a file to be read from its start; "-" is standard input. The error names the path and
   /// what the system said.
   virtual Result<std::unique_ptr<ByteSource>> open(const std::string& path) = 0;
+
+  // Files of people: wherever they are, whoever may write them, links followed.
+
+  /// nullopt if there is no such file. Fails if it is larger than `most`.
+  virtual Result<std::optional<std::string>> read(const std::string& path, std::size_t most) = 0;
+  /// Puts a whole new file in the place of the old one, or leaves the old one. A link stays and
+  /// what it leads to is replaced; permissions and owner stay. A new file is for this user alone;
+  /// missing folders are made.
+  virtual Result<void> replace(const std::string& path, std::string_view bytes) = 0;
+  /// That there is none is no failure.
+  virtual Result<void> remove(const std::string& path) = 0;
 };
 
 /// Standard output or standard error.
@@ -66,6 +78,7 @@ struct World {
   Output& err;
   Environment& environment;
   Machines& machines;
+  Caller& caller;
 };
 
 }  // namespace tend

@@ -26,7 +26,7 @@ constexpr std::uint64_t kMostPid = std::numeric_limits<std::int32_t>::max();
 constexpr std::uint64_t kMostFd = 1023;
 constexpr auto kLongestMs = static_cast<std::uint64_t>(kLongestTime.count());
 
-constexpr std::array<std::string_view, 21> kKeys{
+constexpr std::array<std::string_view, 22> kKeys{
     "format",
     "agent",
     "session",
@@ -43,6 +43,7 @@ constexpr std::array<std::string_view, 21> kKeys{
     "policy",
     "limits",
     "adapter",
+    "as_is",
     "on_stall",
     "restart",
     "beat_ms",
@@ -268,6 +269,7 @@ void Reader::read_how() {
   text("policy", kLongestText, file_.policy);
   list("limits", file_.limits);
   choice("adapter", kAdapterWords, file_.adapter);
+  flag("as_is", file_.as_is);
   choice("on_stall", kOnStallWords, file_.on_stall);
   choice("restart", kRestartWords, file_.restart);
   if (const auto beat = number("beat_ms", 1, kLongestMs)) {
@@ -315,6 +317,7 @@ std::string format_agent_file(const AgentFile& file) {
       {"beat_ms", file.beat.count()},
       {"notify", list_json(file.notify)},
   };
+  if (file.as_is) json["as_is"] = true;
   if (file.watched) json["watched"] = process_json(*file.watched);
   if (file.ready_fd) json["ready_fd"] = *file.ready_fd;
   if (file.max_life) json["max_life_ms"] = file.max_life->count();

@@ -49,6 +49,7 @@ struct AgentFile {
   std::string policy = "plain";     // as typed: a name, FILE or FILE:NAME
   std::vector<std::string> limits;  // NAME=DUR, as typed
   AdapterKind adapter = AdapterKind::lines;
+  bool as_is = false;  // nothing is added to the command of an agent that we know
   OnStall on_stall = OnStall::resume;
   RestartPolicy restart = RestartPolicy::never;
   Duration beat = std::chrono::seconds{30};

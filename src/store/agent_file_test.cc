@@ -98,7 +98,8 @@ TEST(AgentFile, needs_one_thing_to_keep) {
 
 TEST(AgentFile, says_what_is_allowed_in_the_place_of_an_unknown_word) {
   EXPECT_EQ(error(R"("command":["x"],"adapter":"line")"),
-            "adapter: is 'line'; allowed: lines, none; did you mean 'lines'?");
+            "adapter: is 'line'; allowed: lines, none, auto, claude, codex, opencode, gemini; did "
+            "you mean 'lines'?");
   EXPECT_EQ(error(R"("command":["x"],"restart":5)"),
             "restart: is ''; allowed: never, on-failure, always");
   EXPECT_EQ(error(R"("command":["x"],"on_stall":"Kill")"),

@@ -64,6 +64,10 @@ Result<void> write_all(int descriptor, std::string_view bytes, std::uint64_t off
   return {};
 }
 
+WallTime time_of(const timespec& time) {
+  return WallTime{std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec}};
+}
+
 timespec timespec_of(WallTime time) {
   const auto whole = std::chrono::floor<std::chrono::seconds>(time.time_since_epoch());
   return {.tv_sec = whole.count(), .tv_nsec = (time.time_since_epoch() - whole).count()};

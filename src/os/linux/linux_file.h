@@ -31,6 +31,7 @@ std::unexpected<Error> cannot(std::string_view what, const std::string& path);
 Result<void> write_all(int descriptor, std::string_view bytes, std::uint64_t offset,
                        const std::string& path);
 timespec timespec_of(WallTime time);
+WallTime time_of(const timespec& time);
 
 class LinuxFile final : public File {
  public:

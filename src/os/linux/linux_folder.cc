@@ -27,6 +27,7 @@ namespace {
 constexpr int kSafely = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 constexpr mode_t kOwnerOnly = 0600;
 constexpr std::string_view kTemporary = ".tmp";
+constexpr std::size_t kMostLookedAt = 20'000;  // files, for the newest of them
 constexpr int kMostTries = 10;  // of making a file that others of us make and remove meanwhile
 
 // Names may come from files, so a bad one is no bug.
@@ -88,10 +89,11 @@ struct DirectoryCloser {
 };
 using Directory = std::unique_ptr<DIR, DirectoryCloser>;
 
-bool is_folder(int parent, const dirent& entry) {
-  if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_DIR;
+bool is_of_type(int parent, const dirent& entry, unsigned char type) {
+  if (entry.d_type != DT_UNKNOWN) return entry.d_type == type;
   struct stat seen{};
-  return ::fstatat(parent, entry.d_name, &seen, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(seen.st_mode);
+  return ::fstatat(parent, entry.d_name, &seen, AT_SYMLINK_NOFOLLOW) == 0 &&
+         IFTODT(seen.st_mode) == type;
 }
 
 }  // namespace
@@ -262,9 +264,17 @@ bool LinuxFolder::for_each_entry(const std::function<void(const dirent&)>& tell)
 }
 
 Result<std::vector<std::string>> LinuxFolder::folders(std::size_t most) {
+  return names_of(DT_DIR, most);
+}
+
+Result<std::vector<std::string>> LinuxFolder::file_names(std::size_t most) {
+  return names_of(DT_REG, most);
+}
+
+Result<std::vector<std::string>> LinuxFolder::names_of(unsigned char type, std::size_t most) {
   std::set<std::string> names;
   const bool listed = for_each_entry([&](const dirent& entry) {
-    if (is_folder(descriptor_.get(), entry)) names.insert(entry.d_name);
+    if (is_of_type(descriptor_.get(), entry, type)) names.insert(entry.d_name);
     if (names.size() > most) names.erase(std::prev(names.end()));
   });
   if (!listed) return cannot("list", path_);
@@ -303,6 +313,35 @@ Result<std::string> LinuxFolders::real_path(const std::string& path) {
   const auto real = std::filesystem::canonical(path, error);
   if (error) return fail("cannot find " + on_one_line(path) + ": " + system_says(error.value()));
   return real.string();
+}
+
+std::optional<WallTime> LinuxFolders::newest_below(const std::string& path, std::string_view part,
+                                                   std::size_t depth) {
+  std::size_t looked = 0;
+  std::optional<WallTime> newest;
+  const auto look = [&](const auto& again, int folder, const char* name, bool named,
+                        std::size_t left) -> void {
+    struct stat facts{};
+    if (++looked > kMostLookedAt) return;
+    if (::fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) return;
+    if (S_ISREG(facts.st_mode) && named) {
+      const WallTime changed = time_of(facts.st_mtim);
+      newest = std::max(newest.value_or(changed), changed);
+    }
+    if (!S_ISDIR(facts.st_mode) || left == 0) return;
+    Fd opened(::openat(folder, name, O_RDONLY | O_DIRECTORY | kSafely));
+    if (!opened) return;
+    const Directory directory(::fdopendir(opened.get()));
+    if (directory == nullptr) return;
+    const int inner = opened.release();
+    while (const dirent* entry = ::readdir(directory.get())) {  // NOLINT(concurrency-mt-unsafe)
+      const std::string_view below = entry->d_name;
+      if (below == "." || below == "..") continue;
+      again(again, inner, entry->d_name, below.contains(part), left - 1);
+    }
+  };
+  look(look, AT_FDCWD, path.c_str(), true, depth + 1);
+  return looked > kMostLookedAt ? std::nullopt : newest;
 }
 
 }  // namespace tend

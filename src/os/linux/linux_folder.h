@@ -38,9 +38,11 @@ class LinuxFolder final : public Folder {
   Result<std::unique_ptr<Folder>> make_new_folder(const std::string& name) override;
   /// The first ones of the alphabet if there are more than `most`.
   Result<std::vector<std::string>> folders(std::size_t most) override;
+  Result<std::vector<std::string>> file_names(std::size_t most) override;
   void sweep(Duration ago) override;
 
  private:
+  Result<std::vector<std::string>> names_of(unsigned char type, std::size_t most);
   LinuxFolder(Fd descriptor, std::string path)
       : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
 
@@ -64,6 +66,8 @@ class LinuxFolders final : public Folders {
   Result<std::unique_ptr<Folder>> make(const std::string& path) override;
   [[nodiscard]] Result<std::string> working_folder() override;
   [[nodiscard]] Result<std::string> real_path(const std::string& path) override;
+  [[nodiscard]] std::optional<WallTime> newest_below(const std::string& path, std::string_view part,
+                                                     std::size_t depth) override;
 };
 
 }  // namespace tend

@@ -76,8 +76,8 @@ std::optional<ProcStat> parse_stat(std::string_view line) {
   if (open == std::string_view::npos || close == std::string_view::npos || close < open) {
     return std::nullopt;
   }
-  constexpr int kPid = 1, kState = 3, kParent = 4, kSession = 6, kUserTime = 14, kChildTime = 17,
-                kThreads = 20, kStart = 22, kExit = 52;
+  constexpr int kPid = 1, kState = 3, kParent = 4, kJob = 5, kSession = 6, kUserTime = 14,
+                kChildTime = 17, kThreads = 20, kStart = 22, kExit = 52;
   ProcStat stat;
   bool sound = true;
   const auto take = [&]<class Number>(std::string_view word, Number& into) {
@@ -94,6 +94,7 @@ std::optional<ProcStat> parse_stat(std::string_view line) {
       stat.state = word.empty() ? '?' : word.front();
     }
     if (field == kParent) take(word, stat.parent);
+    if (field == kJob) take(word, stat.job);
     if (field == kSession) take(word, stat.session);
     if (field >= kUserTime && field <= kChildTime) {
       std::uint64_t ticks = 0;

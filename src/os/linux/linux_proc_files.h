@@ -19,6 +19,7 @@ struct ProcStat {
   std::int64_t pid = 0;
   char state = '?';
   std::int64_t parent = 0;
+  std::int64_t job = 0;  // its process group
   std::int64_t session = 0;
   std::uint64_t start_ticks = 0;  // since boot
   std::uint64_t cpu_ticks = 0;    // its own and its reaped children's

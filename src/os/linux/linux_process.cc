@@ -9,11 +9,13 @@
 #include <array>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
 #include "os/linux/fd.h"
 #include "os/linux/linux_groups.h"
 #include "os/linux/linux_held.h"
 #include "os/linux/linux_pidfd.h"
+#include "os/linux/linux_received.h"
 #include "os/linux/linux_run.h"
 #include "os/linux/linux_spawn.h"
 
@@ -64,6 +66,12 @@ std::unique_ptr<Process> LinuxProcesses::open(const ProcessId& id) {
 
 std::uint64_t LinuxProcesses::disk_bytes(const ProcessId& id) { return read_disk_bytes(id.pid); }
 
+std::optional<std::uint64_t> LinuxProcesses::received_bytes(std::span<const ProcessId> ids) {
+  std::vector<std::int64_t> pids;
+  for (const ProcessId& id : ids) pids.push_back(id.pid);
+  return tend::received_bytes(pids);
+}
+
 double LinuxProcesses::started(const ProcessId& id) { return calendar_time(id.start_ticks); }
 
 std::expected<std::unique_ptr<GatedChild>, NotStarted> LinuxProcesses::spawn(const Launch& launch) {
@@ -108,6 +116,7 @@ Result<std::vector<Seen>> LinuxProcesses::all(std::string_view variable) {
         .zombie = stat.is_zombie(),
         .mark = variable.empty() ? std::nullopt : read_variable(process, variable),
         .cpu = as_duration(stat.cpu_ticks),
+        .job = stat.job,
     });
   });
   if (!listed) return fail(listed.error().text);

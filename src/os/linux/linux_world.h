@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "os/linux/linux_caller.h"
 #include "os/world.h"
 
 namespace tend {
@@ -16,6 +17,9 @@ namespace tend {
 class LinuxFiles final : public Files {
  public:
   Result<std::unique_ptr<ByteSource>> open(const std::string& path) override;
+  Result<std::optional<std::string>> read(const std::string& path, std::size_t most) override;
+  Result<void> replace(const std::string& path, std::string_view bytes) override;
+  Result<void> remove(const std::string& path) override;
 };
 
 /// One of the process's own descriptors; it is not closed.
@@ -70,7 +74,7 @@ class LinuxMachines final : public Machines {
 class LinuxWorld {
  public:
   LinuxWorld();
-  [[nodiscard]] World world() { return {files_, out_, err_, environment_, machines_}; }
+  [[nodiscard]] World world() { return {files_, out_, err_, environment_, machines_, caller_}; }
 
  private:
   LinuxFiles files_;
@@ -78,6 +82,7 @@ class LinuxWorld {
   LinuxOutput err_;
   LinuxEnvironment environment_;
   LinuxMachines machines_;
+  LinuxCaller caller_;
 };
 
 }  // namespace tend

@@ -181,10 +181,16 @@ class SimFolder final : public Folder {
   Result<std::unique_ptr<Folder>> folder(const std::string& name) override;
   Result<std::unique_ptr<Folder>> make_folder(const std::string& name) override;
   Result<std::unique_ptr<Folder>> make_new_folder(const std::string& name) override;
-  Result<std::vector<std::string>> folders(std::size_t most) override;
+  Result<std::vector<std::string>> folders(std::size_t most) override {
+    return names_of(SimKind::folder, most);
+  }
+  Result<std::vector<std::string>> file_names(std::size_t most) override {
+    return names_of(SimKind::file, most);
+  }
   void sweep(Duration /*ago*/) override {}  // a replace() here leaves nothing
 
  private:
+  Result<std::vector<std::string>> names_of(SimKind kind, std::size_t most);
   SimDisk& disk() { return handle_->kernel->disk; }
   [[nodiscard]] std::string at(const std::string& name) const {
     return (path_ == "/" ? "" : path_) + "/" + name;
@@ -351,12 +357,12 @@ Result<std::unique_ptr<Folder>> SimFolder::make_new_folder(const std::string& na
   return existing_folder(name);
 }
 
-Result<std::vector<std::string>> SimFolder::folders(std::size_t most) {
+Result<std::vector<std::string>> SimFolder::names_of(SimKind kind, std::size_t most) {
   if (!handle_->call()) return fail(kOver);
   std::vector<std::string> names;
   for (const auto& [name, node] : node_->entries) {
     if (names.size() == most) break;
-    if (node->kind == SimKind::folder) names.push_back(name);
+    if (node->kind == kind) names.push_back(name);
   }
   return names;
 }
@@ -445,6 +451,22 @@ Result<std::string> SimFolders::real_path(const std::string& path) {
     }
   }
   return SimDisk::path_of(*node);
+}
+
+std::optional<WallTime> SimFolders::newest_below(const std::string& path, std::string_view part,
+                                                 std::size_t depth) {
+  std::optional<WallTime> newest;
+  const SimNodePtr top = handle_->call() ? handle_->kernel->disk.find(path) : nullptr;
+  const auto look = [&](const auto& again, const SimNode& node, std::string_view name,
+                        std::size_t left) -> void {
+    if (node.kind == SimKind::file && name.contains(part)) {
+      newest = std::max(newest.value_or(node.modified), node.modified);
+    }
+    if (node.kind != SimKind::folder || left == 0) return;
+    for (const auto& [entry, below] : node.entries) again(again, *below, entry, left - 1);
+  };
+  if (top != nullptr) look(look, *top, top->kind == SimKind::file ? part : "", depth + 1);
+  return newest;
 }
 
 }  // namespace tend

@@ -17,6 +17,8 @@ class SimFolders final : public Folders {
   Result<std::unique_ptr<Folder>> make(const std::string& path) override;
   [[nodiscard]] Result<std::string> working_folder() override;
   [[nodiscard]] Result<std::string> real_path(const std::string& path) override;
+  [[nodiscard]] std::optional<WallTime> newest_below(const std::string& path, std::string_view part,
+                                                     std::size_t depth) override;
 
  private:
   enum class Missing { fail, make };

@@ -65,6 +65,7 @@ struct SimRow {
   double started = 0;
   Duration cpu{};
   std::uint64_t disk_bytes = 0;
+  std::optional<std::uint64_t> received_bytes;  // none: it has no connection
   std::uint64_t calls = 0;
   std::uint64_t kill_at = 0;  // 0: never
 

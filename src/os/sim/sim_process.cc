@@ -202,6 +202,16 @@ std::uint64_t SimProcesses::disk_bytes(const ProcessId& id) {
   return row == nullptr ? 0 : row->disk_bytes;
 }
 
+std::optional<std::uint64_t> SimProcesses::received_bytes(std::span<const ProcessId> ids) {
+  std::optional<std::uint64_t> sum;
+  if (!handle_->call()) return sum;
+  for (const ProcessId& id : ids) {
+    const SimRowPtr row = handle_->kernel->find(id);
+    if (row != nullptr && row->received_bytes) sum = sum.value_or(0) + *row->received_bytes;
+  }
+  return sum;
+}
+
 double SimProcesses::started(const ProcessId& id) {
   if (handle_->kernel == nullptr) return 0;
   const SimRowPtr row = handle_->kernel->find(id);
@@ -266,7 +276,8 @@ Result<std::vector<Seen>> SimProcesses::all(std::string_view variable) {
     if (row->facts.state == RunState::gone) continue;
     const bool hidden = row->over() || settings.hidden.contains(pid);
     seen.push_back({row->facts.id, row->facts.parent, row->over(),
-                    hidden ? std::nullopt : value_in(row->facts.environment, variable), row->cpu});
+                    hidden ? std::nullopt : value_in(row->facts.environment, variable), row->cpu,
+                    row->facts.session});
   }
   return seen;
 }

@@ -23,6 +23,8 @@ class SimProcesses final : public Processes {
   Result<std::optional<ProcessId>> identify(std::int64_t pid) override;
   [[nodiscard]] std::unique_ptr<Process> open(const ProcessId& id) override;
   [[nodiscard]] std::uint64_t disk_bytes(const ProcessId& id) override;
+  [[nodiscard]] std::optional<std::uint64_t> received_bytes(
+      std::span<const ProcessId> ids) override;
   [[nodiscard]] double started(const ProcessId& id) override;
   std::expected<std::unique_ptr<GatedChild>, NotStarted> spawn(const Launch& launch) override;
   Result<void> detach(const Launch& launch) override;

@@ -173,6 +173,12 @@ void SimSelf::use_disk(std::uint64_t bytes) {
   if (alive()) kernel_.find(id_)->disk_bytes += bytes;
 }
 
+void SimSelf::receive(std::uint64_t bytes) {
+  if (!alive()) return;
+  auto& received = kernel_.find(id_)->received_bytes;
+  received = received.value_or(0) + bytes;
+}
+
 void SimSelf::use_cpu(Duration used) {
   if (alive()) kernel_.find(id_)->cpu += used;
 }

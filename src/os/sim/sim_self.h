@@ -86,6 +86,8 @@ class SimSelf {
   void use_cpu(Duration used);
   /// Adds to the bytes it moved to and from disks.
   void use_disk(std::uint64_t bytes);
+  /// Adds to the bytes that came in over a connection; from the first time on it has one.
+  void receive(std::uint64_t bytes);
 
  private:
   [[nodiscard]] std::string absolute(const std::string& path) const;

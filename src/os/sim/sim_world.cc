@@ -49,6 +49,29 @@ Result<std::unique_ptr<ByteSource>> SimFiles::open(const std::string& path) {
   return std::make_unique<TextSource>(std::move(*text), piece);
 }
 
+Result<std::optional<std::string>> SimFiles::read(const std::string& path, std::size_t most) {
+  if (const auto found = broken.find(path); found != broken.end()) {
+    return fail("cannot read " + path + ": " + found->second);
+  }
+  std::optional<std::string> text;
+  if (const auto found = contents.find(path); found != contents.end()) text = found->second;
+  if (!text && disk_ != nullptr) text = disk_->read(path);
+  if (text && text->size() > most)
+    return fail(fmt::format("{} is larger than {} bytes", path, most));
+  return text;
+}
+
+Result<void> SimFiles::replace(const std::string& path, std::string_view bytes) {
+  if (full) return fail("cannot write " + path + ": No space left on device");
+  contents[path] = bytes;
+  return {};
+}
+
+Result<void> SimFiles::remove(const std::string& path) {
+  contents.erase(path);
+  return {};
+}
+
 bool SimOutput::write(std::string_view more) {
   if (broken_ || more.size() > room - text.size()) {
     broken_ = true;

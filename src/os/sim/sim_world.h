@@ -2,6 +2,7 @@
 // process of a SimUniverse, and everything a test wants to go wrong can be made to.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -20,10 +21,15 @@ class SimFiles final : public Files {
   /// Looks into `contents` and, if there is a disk, then there.
   explicit SimFiles(const SimDisk* disk = nullptr) : disk_(disk) {}
   Result<std::unique_ptr<ByteSource>> open(const std::string& path) override;
+  Result<std::optional<std::string>> read(const std::string& path, std::size_t most) override;
+  /// Into `contents`; fails if `full`.
+  Result<void> replace(const std::string& path, std::string_view bytes) override;
+  Result<void> remove(const std::string& path) override;
 
   std::map<std::string, std::string> contents;  // "-" is standard input
   std::map<std::string, std::string> broken;    // path to what the system says on reading it
   std::size_t piece = 4096;                     // the most bytes that one read() gives
+  bool full = false;                            // nothing can be written
 
  private:
   const SimDisk* disk_;
@@ -53,6 +59,21 @@ class SimEnvironment final : public Environment {
   std::map<std::string, std::string> variables;
 };
 
+class SimCaller final : public Caller {
+ public:
+  Result<std::string> input(std::size_t most, Duration /*patience*/) override {
+    if (given.size() > most) return fail("standard input is too long");
+    return given;
+  }
+  [[nodiscard]] std::vector<Ancestor> ancestors(std::size_t most) const override {
+    return {above.begin(),
+            above.begin() + static_cast<std::ptrdiff_t>(std::min(most, above.size()))};
+  }
+
+  std::string given;
+  std::vector<Ancestor> above;  // the parent first
+};
+
 /// Makes a process of the universe, with this environment, when it is first asked for its machine.
 class SimMachines final : public Machines {
  public:
@@ -75,7 +96,7 @@ class SimWorld {
   SimWorld() : SimWorld(std::make_unique<SimUniverse>(), nullptr) {}
   explicit SimWorld(SimUniverse& shared) : SimWorld(nullptr, &shared) {}
 
-  [[nodiscard]] World world() { return {files, out, err, environment, machines}; }
+  [[nodiscard]] World world() { return {files, out, err, environment, machines, caller}; }
 
  private:
   SimWorld(std::unique_ptr<SimUniverse> own, SimUniverse* shared)
@@ -90,6 +111,7 @@ class SimWorld {
   SimOutput err;
   SimEnvironment environment;
   SimMachines machines{universe, environment};
+  SimCaller caller;
 };
 
 }  // namespace tend

@@ -1,0 +1,104 @@
+// Files of people: wherever they are, links followed, permissions and owner kept.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <tuple>
+
+#include "base/quote.h"
+#include "os/linux/fd.h"
+#include "os/linux/linux_entropy.h"
+#include "os/linux/linux_world.h"
+
+namespace tend {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::unexpected<Error> cannot_do(std::string_view what, const std::string& path, int error) {
+  return fail("cannot " + std::string(what) + " " + on_one_line(path) + ": " + system_says(error));
+}
+
+/// Where the bytes are: the end of a chain of links. A new file is where its path says.
+Result<std::string> target_of(const std::string& path) {
+  std::error_code error;
+  const auto real = fs::canonical(path, error);
+  if (!error) return real.string();
+  if (error != std::errc::no_such_file_or_directory) return cannot_do("find", path, error.value());
+  if (fs::is_symlink(fs::symlink_status(path, error))) {
+    return fail(on_one_line(path) + " is a link to nothing");
+  }
+  const auto folder = fs::path(path).parent_path();
+  fs::create_directories(folder, error);
+  if (error) return cannot_do("make", folder.string(), error.value());
+  return path;
+}
+
+bool write_whole(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = retried([&] { return ::write(file, bytes.data(), bytes.size()); });
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return ::fsync(file) == 0;
+}
+
+/// The new file gets what the old one had.
+bool take_after(int file, const std::string& old) {
+  struct stat was{};
+  struct stat is{};
+  if (::stat(old.c_str(), &was) != 0) return errno == ENOENT;
+  if (::fstat(file, &is) != 0) return false;
+  const bool same_owner = was.st_uid == is.st_uid && was.st_gid == is.st_gid;
+  if (!same_owner && ::fchown(file, was.st_uid, was.st_gid) != 0) return false;
+  return ::fchmod(file, was.st_mode & 07777) == 0;
+}
+
+}  // namespace
+
+Result<std::optional<std::string>> LinuxFiles::read(const std::string& path, std::size_t most) {
+  // O_NONBLOCK: a fifo in its place must not hold us.
+  constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  const Fd file(retried([&] { return ::open(path.c_str(), kFlags); }));
+  if (!file && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
+  if (!file) return cannot_do("open", path, errno);
+  struct stat facts{};
+  if (::fstat(file.get(), &facts) != 0) return cannot_do("look at", path, errno);
+  if (!S_ISREG(facts.st_mode)) return fail(on_one_line(path) + " is no plain file");
+  std::string text;
+  while (text.size() <= most) {
+    constexpr std::size_t kPiece = std::size_t{64} * 1024;
+    const std::size_t size = text.size();
+    text.resize(size + kPiece);
+    const ssize_t got = retried([&] { return ::read(file.get(), text.data() + size, kPiece); });
+    if (got < 0) return cannot_do("read", path, errno);
+    text.resize(size + static_cast<std::size_t>(got));
+    if (got == 0) return text;
+  }
+  return fail(on_one_line(path) + " is larger than " + std::to_string(most) + " bytes");
+}
+
+Result<void> LinuxFiles::replace(const std::string& path, std::string_view bytes) {
+  const auto target = target_of(path);
+  if (!target) return std::unexpected(target.error());
+  const std::string temporary = *target + "." + std::to_string(LinuxEntropy().number()) + ".tmp";
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+  const Fd file(retried([&] { return ::open(temporary.c_str(), kFlags, 0600); }));
+  if (!file) return cannot_do("write", *target, errno);
+  const bool done = take_after(file.get(), *target) && write_whole(file.get(), bytes) &&
+                    ::rename(temporary.c_str(), target->c_str()) == 0;
+  if (done) return {};
+  const int error = errno;
+  std::ignore = ::unlink(temporary.c_str());
+  return cannot_do("write", *target, error);
+}
+
+Result<void> LinuxFiles::remove(const std::string& path) {
+  if (::unlink(path.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return {};
+  return cannot_do("remove", path, errno);
+}
+
+}  // namespace tend
