@@ -1,15 +1,23 @@
 // Lines of one moment that say the same are one signal: a flood of deltas is one progress.
 #include "sense/agent_adapter.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
-#include <cmath>
+
+#include "base/session_id.h"
 
 namespace tend {
 namespace {
 
 constexpr std::size_t kMostRemarks = 20;  // a life
 constexpr double kLongestWait = 30.0 * 24 * 3600;
+
+constexpr std::size_t kLongestName = 256;
+
+/// Whether a byte goes on with a letter of several bytes.
+bool is_inside_letter(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; }
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
 
@@ -37,7 +45,16 @@ void AgentAdapter::begin_life() {
   calls_.clear();
   conversation_ = {};
   turn_open_ = had_turn_ = false;
+  remarked_.clear();
   forget();
+}
+
+std::string_view AgentAdapter::name_in(Object& object, std::string_view field) {
+  const std::string_view name = stream::text_in(object, field);
+  if (name.size() <= kLongestName) return name;
+  std::size_t cut = kLongestName;
+  while (cut > 0 && is_inside_letter(name[cut])) --cut;
+  return kept(fmt::format("{}#{:016x}", name.substr(0, cut), print_of(name)));
 }
 
 Signal& AgentAdapter::put(Kind kind, std::string_view task) {
@@ -121,6 +138,7 @@ void AgentAdapter::error(std::string_view word, bool final, std::string_view tas
 
 void AgentAdapter::set_cause(Signal& signal, std::string_view word) {
   signal.cause = from_word<Cause>(kCauseWords, word).value_or(Cause::another);
+  if (signal.cause == Cause::none) signal.cause = Cause::another;
   signal.cause_word = kept(word);
 }
 
@@ -132,8 +150,15 @@ std::optional<Instant> AgentAdapter::at_calendar(double seconds) const {
   return after(seconds - since_epoch.count());
 }
 
+void AgentAdapter::learn_session(std::string_view id) {
+  if (is_session_id(id)) conversation_.session = id;
+}
+
 void AgentAdapter::remark(std::string text) {
-  if (remarks_.size() < kMostRemarks) remarks_.push_back(std::move(text));
+  const std::uint64_t print = print_of(text);
+  if (remarked_.size() == kMostRemarks || std::ranges::count(remarked_, print) > 0) return;
+  remarked_.push_back(print);
+  remarks_.push_back(std::move(text));
 }
 
 }  // namespace tend

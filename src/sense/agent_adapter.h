@@ -2,6 +2,7 @@
 // closed, a turn is open or over.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,12 +26,15 @@ class AgentAdapter : public Adapter {
 
  protected:
   using Object = stream::od::object;
-  using Value = stream::od::value;
 
   /// One line. What is not understood is weak().
   virtual void hear(Object& line) = 0;
   /// A new life: what only this language keeps is forgotten.
   virtual void forget() {}
+
+  /// A name: an id, a tool, a task, a word. One that is too long is cut, with its print behind it,
+  /// so that different names stay different.
+  [[nodiscard]] std::string_view name_in(Object& object, std::string_view field);
 
   /// A signal of this line. Its texts are copied where put() is given them.
   Signal& put(Kind kind, std::string_view task = {});
@@ -61,6 +65,8 @@ class AgentAdapter : public Adapter {
   /// A time by the calendar, in seconds; none if the time of day is not known.
   [[nodiscard]] std::optional<Instant> at_calendar(double seconds) const;
   void remark(std::string text);
+  /// What could not stand on a command line is no session.
+  void learn_session(std::string_view id);
 
   OpenCalls calls_;
   Conversation conversation_;
@@ -74,6 +80,7 @@ class AgentAdapter : public Adapter {
   bool turn_open_ = false;
   bool had_turn_ = false;
   std::vector<std::string> remarks_;
+  std::vector<std::uint64_t> remarked_;  // prints of what was remarked in this life
 };
 
 }  // namespace tend

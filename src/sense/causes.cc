@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 #include <utility>
 
@@ -13,7 +12,7 @@ namespace {
 constexpr std::size_t kLongestMessage = 2000;  // of which anything is understood
 
 // The first that is found counts: "429 quota exceeded" is a quota.
-constexpr std::array<std::pair<std::string_view, Cause>, 30> kWords{{
+constexpr std::array<std::pair<std::string_view, Cause>, 31> kWords{{
     {"credit balance", Cause::quota},
     {"insufficient_quota", Cause::quota},
     {"quota", Cause::quota},
@@ -33,6 +32,7 @@ constexpr std::array<std::pair<std::string_view, Cause>, 30> kWords{{
     {"server_error", Cause::overload},
     {"unauthorized", Cause::auth},
     {"authentication", Cause::auth},
+    {"autherror", Cause::auth},
     {"invalid api key", Cause::auth},
     {"oauth", Cause::auth},
     {"permission_denied", Cause::auth},
@@ -45,6 +45,8 @@ constexpr std::array<std::pair<std::string_view, Cause>, 30> kWords{{
     {"fetch failed", Cause::network},
     {"network", Cause::network},
 }};
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -83,7 +85,7 @@ Cause cause_of_status(int status) {
 
 Cause cause_of_message(std::string_view message) {
   std::string text(message.substr(0, kLongestMessage));
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::ranges::transform(text, text.begin(), lower);
   for (const auto& [word, cause] : kWords) {
     if (text.contains(word)) return cause;
   }

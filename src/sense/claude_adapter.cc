@@ -81,12 +81,12 @@ class ClaudeAdapter final : public AgentAdapter {
     auto event = object_in(line, "event");
     if (!event) return weak();
     if (text_in(*event, "type") == "ping") return noise();
-    progress(text_in(line, "parent_tool_use_id"));
+    progress(name_in(line, "parent_tool_use_id"));
   }
 
   void hear_assistant(Object& line) {
-    const std::string_view task = text_in(line, "parent_tool_use_id");
-    const std::string_view said_error = text_in(line, "error");
+    const std::string_view task = name_in(line, "parent_tool_use_id");
+    const std::string_view said_error = name_in(line, "error");
     auto message = object_in(line, "message");
     if (!message) return weak();
     if (!said_error.empty() || text_in(*message, "model") == "<synthetic>") {
@@ -115,9 +115,9 @@ class ClaudeAdapter final : public AgentAdapter {
       conversation_.said_something |= type == "text" && task.empty();
       return progress(task);
     }
-    const std::string_view id = text_in(block, "id");
+    const std::string_view id = name_in(block, "id");
     if (id.empty()) return progress(task);
-    const std::string_view tool = text_in(block, "name");
+    const std::string_view tool = name_in(block, "name");
     std::optional<double> timeout;
     bool background = false;
     if (auto input = object_in(block, "input")) {
@@ -137,7 +137,7 @@ class ClaudeAdapter final : public AgentAdapter {
   // --- What it is told --------------------------------------------------------------------------
 
   void hear_user(Object& line) {
-    const std::string_view task = text_in(line, "parent_tool_use_id");
+    const std::string_view task = name_in(line, "parent_tool_use_id");
     auto message = object_in(line, "message");
     if (!message) return weak();
     auto content = field(*message, "content");
@@ -152,7 +152,7 @@ class ClaudeAdapter final : public AgentAdapter {
   }
 
   void hear_tool_result(Object& block, std::string_view task) {
-    const std::string_view id = text_in(block, "tool_use_id");
+    const std::string_view id = name_in(block, "tool_use_id");
     OpenCalls::Call* const call = calls_.find(id);
     if (call == nullptr) return progress(task);
     const bool runs_on = !call->work.empty();
@@ -177,11 +177,11 @@ class ClaudeAdapter final : public AgentAdapter {
 
   void hear_system(Object& line, std::string_view about) {
     if (about == "init") {
-      learn_session(line);
+      learn_session(text_in(line, "session_id"));
       return start_turn();
     }
     if (about == "thinking_tokens") return progress();
-    if (about == "api_retry") return hear_retry(line);
+    if (about == "api_retry") return say_retry(line, {});
     if (about == "task_started" || about == "task_progress") {
       return hear_work(line, about == "task_started");
     }
@@ -197,33 +197,27 @@ class ClaudeAdapter final : public AgentAdapter {
     weak();
   }
 
-  void learn_session(Object& line) {
-    const std::string_view session = text_in(line, "session_id");
-    if (!session.empty()) conversation_.session = session;
-  }
-
-  void hear_retry(Object& line) {
-    Signal& retry = put(Kind::retry);
-    if (const auto delay = number_in(line, "retry_delay_ms")) retry.until = after(*delay / 1000);
-    const auto status = number_in(line, "error_status");
-    Cause cause = status ? cause_of_status(static_cast<int>(*status)) : Cause::network;
-    if (cause == Cause::none) cause = Cause::overload;
-    set_cause(retry, cause_word(cause));
+  void say_retry(Object& retry, std::string_view task) {
+    Signal& signal = put(Kind::retry, task);
+    if (const auto delay = number_in(retry, "retry_delay_ms")) signal.until = after(*delay / 1000);
+    const auto status = int_in(retry, "error_status");
+    const Cause cause = status ? cause_of_status(*status) : Cause::network;
+    set_cause(signal, cause_word(cause == Cause::none ? Cause::overload : cause));
   }
 
   void hear_work(Object& line, bool starts) {
     if (flag_in(line, "ambient")) return;
-    const std::string id(text_in(line, "tool_use_id"));
-    const std::string_view work = text_in(line, "task_id");
-    OpenCalls::Call* const call = calls_.find(id);
+    const std::string id(name_in(line, "tool_use_id"));
+    const std::string work(name_in(line, "task_id"));
+    OpenCalls::Call* call = calls_.find(id);
+    if (call == nullptr) call = calls_.find_work(work);  // it was moved to the background
     if (starts && call != nullptr) call->work = work;
     const std::string_view type = text_in(line, "task_type");
     const bool of_shell = type == "local_bash" || (call != nullptr && !call->sub_agent);
     if (!of_shell) {
-      const std::string task = id.empty() ? std::string(text_in(line, "task_id")) : id;
-      if (starts && call == nullptr) works_.push_back({std::string(text_in(line, "task_id")), id});
+      if (starts && call == nullptr) works_.push_back({work, id});
       if (works_.size() > kMostWorks) works_.erase(works_.begin());
-      return progress(task);
+      return progress(id.empty() ? work : id);
     }
     if (call == nullptr) return weak();
     beat(*call);
@@ -233,7 +227,7 @@ class ClaudeAdapter final : public AgentAdapter {
     std::string status(text_in(line, "status"));
     if (auto patch = object_in(line, "patch")) status = text_in(*patch, "status");
     if (!is_end(status)) return weak();
-    const std::string work(text_in(line, "task_id"));
+    const std::string work(name_in(line, "task_id"));
     if (OpenCalls::Call* const call = calls_.find_work(work)) return end_work(*call);
     const auto known = std::ranges::find(works_, work, &Work::name);
     if (known == works_.end()) return weak();
@@ -259,8 +253,8 @@ class ClaudeAdapter final : public AgentAdapter {
     if (!tasks) return weak();
     std::vector<std::string> running;
     for_each_object(*tasks, [&](Object& task) {
-      std::string_view name = text_in(task, "task_id");
-      if (name.empty()) name = text_in(task, "id");
+      std::string_view name = name_in(task, "task_id");
+      if (name.empty()) name = name_in(task, "id");
       running.emplace_back(name);
     });
     bool changed = false;
@@ -297,20 +291,19 @@ class ClaudeAdapter final : public AgentAdapter {
     const std::string_view state = text_in(line, "state");
     if (session_asks_ && state != "requires_action") {
       session_asks_ = false;
-      put(Kind::answer).id = kSessionQuestion;
+      put(Kind::answer).id = kept(kSessionQuestion);
     }
     if (state == "idle" && turn_is_open()) return finish_turn("");
     if (state == "running" && !turn_is_open() && had_turn()) return start_turn();
     if (state == "requires_action") {
       session_asks_ = true;
-      put(Kind::ask).id = kSessionQuestion;
+      put(Kind::ask).id = kept(kSessionQuestion);
       return;
     }
     weak();
   }
 
   void hear_result(Object& line) {
-    learn_session(line);
     const std::string word = failure_of(line);
     if (!word.empty() && !had_turn()) {
       // It ended before it began: a session that it does not know, or arguments it does not like.
@@ -333,6 +326,7 @@ class ClaudeAdapter final : public AgentAdapter {
 
   void finish_turn(std::string_view word) {
     last_error_.clear();
+    compacting_ = false;
     // Sub-agents that go on beside the turn are in the background from now on.
     for (OpenCalls::Call& call : calls_.all()) {
       if (!call.sub_agent || !call.answered || call.background) continue;
@@ -344,14 +338,14 @@ class ClaudeAdapter final : public AgentAdapter {
 
   /// The word for why a turn failed; "" if it did not. `subtype` says success for both.
   std::string failure_of(Object& line) {
-    const std::string_view subtype = text_in(line, "subtype");
+    const std::string_view subtype = name_in(line, "subtype");
     constexpr std::string_view kError = "error_";
     if (!flag_in(line, "is_error") && !subtype.starts_with(kError)) return "";
-    if (const auto status = number_in(line, "api_error_status")) {
-      const Cause cause = cause_of_status(static_cast<int>(*status));
+    if (const auto status = int_in(line, "api_error_status")) {
+      const Cause cause = cause_of_status(*status);
       if (cause != Cause::none) return std::string(cause_word(cause));
     }
-    const std::string_view reason = text_in(line, "terminal_reason");
+    const std::string_view reason = name_in(line, "terminal_reason");
     if (!reason.empty() && reason != "completed" && reason != "api_error") {
       return std::string(reason);
     }
@@ -365,17 +359,9 @@ class ClaudeAdapter final : public AgentAdapter {
 
   /// The call it belongs to is named in one of two places.
   void hear_tool_progress(Object& line) {
-    const std::string parent(text_in(line, "parent_tool_use_id"));
-    if (auto retry = object_in(line, "subagent_retry")) {
-      Signal& signal = put(Kind::retry, parent);
-      if (const auto delay = number_in(*retry, "retry_delay_ms")) {
-        signal.until = after(*delay / 1000);
-      }
-      const auto status = number_in(*retry, "error_status");
-      const Cause cause = status ? cause_of_status(static_cast<int>(*status)) : Cause::network;
-      return set_cause(signal, cause_word(cause == Cause::none ? Cause::overload : cause));
-    }
-    const OpenCalls::Call* call = calls_.find(text_in(line, "tool_use_id"));
+    const std::string parent(name_in(line, "parent_tool_use_id"));
+    if (auto retry = object_in(line, "subagent_retry")) return say_retry(*retry, parent);
+    const OpenCalls::Call* call = calls_.find(name_in(line, "tool_use_id"));
     if (call == nullptr) call = calls_.find(parent);
     if (call == nullptr) return weak();
     beat(*call);
@@ -392,7 +378,7 @@ class ClaudeAdapter final : public AgentAdapter {
   }
 
   void hear_request(Object& line) {
-    const std::string id(text_in(line, "request_id"));
+    const std::string id(name_in(line, "request_id"));
     auto request = object_in(line, "request");
     if (!request || id.empty() || text_in(*request, "subtype") != "can_use_tool") return weak();
     remark(fmt::format("it asks whether it may use {}: its host has to answer request {}",
@@ -401,7 +387,7 @@ class ClaudeAdapter final : public AgentAdapter {
   }
 
   void hear_answer(Object& line) {
-    const std::string_view id = text_in(line, "request_id");
+    const std::string_view id = name_in(line, "request_id");
     if (id.empty()) return weak();
     put(Kind::answer).id = kept(id);
   }

@@ -19,6 +19,12 @@ bool is_tool(std::string_view type) {
   return std::ranges::find(kTools, type) != kTools.end();
 }
 
+/// Two changes of one file look the same, and so do two tasks for sub-agents, because what is in
+/// them is not told: they are no circle.
+bool tells_only_a_part(std::string_view type) {
+  return type == "file_change" || type == "collab_tool_call";
+}
+
 std::string_view cause_word(std::string_view message, std::string_view otherwise) {
   const Cause cause = cause_of_message(message);
   return cause == Cause::none ? otherwise : kCauseWords[static_cast<std::size_t>(cause)];
@@ -36,7 +42,7 @@ class CodexAdapter final : public AgentAdapter {
     if (type == "turn.completed") return end_turn();
     if (type == "turn.failed") return hear_failure(line);
     if (type == "error") return hear_error(text_in(line, "message"));
-    if (type == "thread.started") conversation_.session = text_in(line, "thread_id");
+    if (type == "thread.started") learn_session(text_in(line, "thread_id"));
     weak();
   }
 
@@ -54,8 +60,8 @@ class CodexAdapter final : public AgentAdapter {
   void hear_item(Object& line, std::string_view event) {
     auto item = object_in(line, "item");
     if (!item) return weak();
-    const std::string id(text_in(*item, "id"));
-    const std::string type(text_in(*item, "type"));
+    const std::string_view id = name_in(*item, "id");
+    const std::string_view type = name_in(*item, "type");
     if (id.empty()) return weak();
     if (event == "item.started") return hear_start(*item, id, type);
     OpenCalls::Call* const call = calls_.find(id);
@@ -65,11 +71,11 @@ class CodexAdapter final : public AgentAdapter {
     }
     if (event != "item.completed" || type == "error") return weak();
     conversation_.said_something |= type == "agent_message";
+    if (text_in(*item, "status") == "declined") ++conversation_.denied;
     if (call == nullptr) {
       if (is_tool(type)) ++conversation_.tools;
       return progress();
     }
-    if (text_in(*item, "status") == "declined") ++conversation_.denied;
     std::string result(raw_in(*item, "aggregated_output"));
     result += raw_in(*item, "exit_code");
     result += raw_in(*item, "result");
@@ -83,6 +89,7 @@ class CodexAdapter final : public AgentAdapter {
     for (const std::string_view part : {"server", "tool", "arguments", "query", "changes"}) {
       input += raw_in(item, part);
     }
+    if (tells_only_a_part(type)) input += id;
     OpenCalls::Call& call = open_call(id, type, input);
     call.sub_agent = type == "collab_tool_call";
     say_open(call).child_tool = call.sub_agent;

@@ -18,18 +18,18 @@ class Answer {
  public:
   /// Whether a piece is new. Only an answer that is told again from its very beginning is old.
   bool is_news(std::string_view piece) {
-    if (again_ == 0 && !text_.empty() && text_.starts_with(piece)) {
-      again_ = piece.size();
+    const std::string_view rest = std::string_view(text_).substr(again_);
+    if (!rest.empty() && rest.starts_with(piece)) {
+      again_ = (again_ + piece.size()) % text_.size();
       return false;
     }
-    if (again_ > 0 &&
-        std::string_view(text_).substr(std::min(again_, text_.size())).starts_with(piece)) {
-      again_ += piece.size();
-      if (again_ >= text_.size()) again_ = 0;
-      return false;
+    if (piece.starts_with(rest)) {
+      piece.remove_prefix(rest.size());  // the second telling has caught up
+    } else {
+      add(text_.substr(0, again_));  // it was none, only a beginning like the answer's
     }
     again_ = 0;
-    if (text_.size() < kMost) text_ += piece;
+    add(piece);
     return true;
   }
   void clear() {
@@ -38,9 +38,11 @@ class Answer {
   }
 
  private:
+  void add(std::string_view piece) { text_ += piece.substr(0, kMost - text_.size()); }
+
   static constexpr std::size_t kMost = std::size_t{64} * 1024;
   std::string text_;
-  std::size_t again_ = 0;  // behind what was told a second time; 0: it is told the first time
+  std::size_t again_ = 0;  // behind what was told a second time; 0: nothing was
 };
 
 class GeminiAdapter final : public AgentAdapter {
@@ -57,7 +59,7 @@ class GeminiAdapter final : public AgentAdapter {
     if (type == "result") return hear_result(line);
     if (type == "error") return hear_error(line);
     if (type != "init") return weak();
-    conversation_.session = text_in(line, "session_id");
+    learn_session(text_in(line, "session_id"));
     start_turn();
   }
 
@@ -72,9 +74,9 @@ class GeminiAdapter final : public AgentAdapter {
   }
 
   void hear_tool(Object& line) {
-    const std::string id(text_in(line, "tool_id"));
+    const std::string_view id = name_in(line, "tool_id");
     if (id.empty()) return progress();
-    const std::string tool(text_in(line, "tool_name"));
+    const std::string_view tool = name_in(line, "tool_name");
     OpenCalls::Call& call = open_call(id, tool, raw_in(line, "parameters"));
     call.question = tool == "ask_user";
     say_open(call);
@@ -82,7 +84,7 @@ class GeminiAdapter final : public AgentAdapter {
   }
 
   void hear_tool_result(Object& line) {
-    const std::string id(text_in(line, "tool_id"));
+    const std::string_view id = name_in(line, "tool_id");
     std::string result(raw_in(line, "output"));
     if (auto why = object_in(line, "error")) {
       const std::string_view type = text_in(*why, "type");

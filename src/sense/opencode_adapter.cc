@@ -19,7 +19,7 @@ class OpencodeAdapter final : public AgentAdapter {
  private:
   void hear(Object& line) override {
     const std::string_view type = text_in(line, "type");
-    learn_session(line);
+    if (conversation_.session.empty()) learn_session(text_in(line, "sessionID"));
     if (type == "step_start") return hear_step();
     const bool told_nothing = std::exchange(step_is_bare_, false);
     if (type == "tool_use") return hear_tool(line);
@@ -36,11 +36,6 @@ class OpencodeAdapter final : public AgentAdapter {
 
   void forget() override { step_is_bare_ = false; }
 
-  void learn_session(Object& line) {
-    if (!conversation_.session.empty()) return;
-    conversation_.session = text_in(line, "sessionID");
-  }
-
   /// One that follows another with nothing between them asks the same again, after a silence.
   void hear_step() {
     if (!turn_is_open()) {
@@ -56,8 +51,8 @@ class OpencodeAdapter final : public AgentAdapter {
   void hear_tool(Object& line) {
     auto part = object_in(line, "part");
     if (!part) return weak();
-    const std::string id(text_in(*part, "callID"));
-    const std::string tool(text_in(*part, "tool"));
+    const std::string_view id = name_in(*part, "callID");
+    const std::string_view tool = name_in(*part, "tool");
     if (id.empty()) return progress();
     auto state = object_in(*part, "state");
     const std::string input(state ? raw_in(*state, "input") : std::string_view{});
@@ -79,8 +74,7 @@ class OpencodeAdapter final : public AgentAdapter {
     if (auto why = object_in(line, "error")) {
       Cause cause = Cause::none;
       if (auto data = object_in(*why, "data")) {
-        const auto status = number_in(*data, "statusCode");
-        if (status) cause = cause_of_status(static_cast<int>(*status));
+        if (const auto status = int_in(*data, "statusCode")) cause = cause_of_status(*status);
         if (cause == Cause::none) cause = cause_of_message(text_in(*data, "message"));
       }
       if (cause == Cause::none) cause = cause_of_message(text_in(*why, "name"));

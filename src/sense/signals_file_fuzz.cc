@@ -65,7 +65,7 @@ std::string read_in_pieces(std::string_view bytes, std::size_t piece) {
       }
     }
     batch.clear();
-    adapter->take(line, tend::Instant{}, batch);
+    adapter->take(line, {}, batch);
     CHECK(batch.signals.size() == 1);
     out += batch.signals[0].is == tend::Kind::progress ? '+' : '-';
   };

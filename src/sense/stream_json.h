@@ -4,7 +4,9 @@
 
 #include <simdjson.h>
 
-#include <cstdint>
+#include <cmath>
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -21,6 +23,7 @@ class Reader {
  public:
   /// nullopt for a line that is no JSON object.
   std::optional<od::object> open(std::string_view line) {
+    if (parser_.capacity() > kKept && line.size() <= kKept) parser_ = od::parser();
     const simdjson::padded_string_view padded(line.data(), line.size(),
                                               line.size() + LineSplitter::kPadding);
     od::object object;
@@ -30,16 +33,33 @@ class Reader {
   }
 
  private:
+  /// Room for longer lines is given back: one huge line is not for ever.
+  static constexpr std::size_t kKept = std::size_t{1} * 1024 * 1024;
+
   od::parser parser_;
   od::document document_;
 };
 
 // Fields may be asked for in any order, but an object within is to be done with before another
-// field of the one around it is asked for.
+// field of the one around it is asked for. A text is asked for once: the parser has room to write
+// out each escaped one a single time.
 
+/// Whether the line is sound as far as it was read. simdjson gives up a line where it is broken,
+/// and what is left of it may not be asked any more.
+class Soundness : public od::object {
+ public:
+  static bool of(const od::object& part) { return Soundness(part).iter.json_iter().is_alive(); }
+
+ private:
+  explicit Soundness(const od::object& part) : od::object(part) {}
+};
+
+/// Looks from the object's beginning: simdjson's search that goes on where the last one ended takes
+/// for granted that what it has passed is sound, and brackets that do not match are not.
 inline std::optional<od::value> field(od::object& object, std::string_view name) {
   od::value value;
-  if (object.find_field_unordered(name).get(value) != simdjson::SUCCESS) return std::nullopt;
+  if (!Soundness::of(object) || object.reset().error() != simdjson::SUCCESS) return std::nullopt;
+  if (object.find_field(name).get(value) != simdjson::SUCCESS) return std::nullopt;
   return value;
 }
 
@@ -50,10 +70,16 @@ inline std::optional<od::object> object_in(od::object& object, std::string_view 
   return found;
 }
 
+/// A text without escapes stays where it is, in the line.
 inline std::string_view text_in(od::object& object, std::string_view name) {
-  std::string_view text;
   auto value = field(object, name);
-  if (!value || value->get_string().get(text) != simdjson::SUCCESS) return {};
+  if (!value) return {};
+  const std::string_view token = value->raw_json_token();
+  if (!token.starts_with('"')) return {};
+  const std::string_view plain = token.substr(1, token.find('"', 1) - 1);
+  if (plain.size() + 1 < token.size() && !plain.contains('\\')) return plain;
+  std::string_view text;
+  if (value->get_string().get(text) != simdjson::SUCCESS) return {};
   return text;
 }
 
@@ -62,6 +88,14 @@ inline std::optional<double> number_in(od::object& object, std::string_view name
   auto value = field(object, name);
   if (!value || value->get_double().get(number) != simdjson::SUCCESS) return std::nullopt;
   return number;
+}
+
+/// A whole number that fits.
+inline std::optional<int> int_in(od::object& object, std::string_view name) {
+  const auto number = number_in(object, name);
+  constexpr double kMost = std::numeric_limits<int>::max();
+  if (!number || !(std::abs(*number) <= kMost)) return std::nullopt;
+  return static_cast<int>(*number);
 }
 
 inline bool flag_in(od::object& object, std::string_view name) {
@@ -82,16 +116,22 @@ inline std::string_view raw_in(od::object& object, std::string_view name) {
   return value ? raw(*value) : std::string_view{};
 }
 
+inline constexpr int kMostObjects = 1024;  // of one array that are looked at
+
 /// Calls `tell` with each object of an array; what is none is passed over.
 template <class Tell>
 void for_each_object(od::value value, Tell tell) {
   od::array array;
   if (value.get_array().get(array) != simdjson::SUCCESS) return;
+  int left = kMostObjects;
   for (auto next : array) {
+    if (left-- == 0) return;
     od::value element;
     if (std::move(next).get(element) != simdjson::SUCCESS) return;
     od::object object;
-    if (element.get_object().get(object) == simdjson::SUCCESS) tell(object);
+    if (element.get_object().get(object) != simdjson::SUCCESS) continue;
+    tell(object);
+    if (!Soundness::of(object)) return;
   }
 }
 

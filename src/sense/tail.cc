@@ -12,8 +12,9 @@ constexpr std::uint64_t kPiece = std::uint64_t{256} * 1024;
 constexpr std::size_t kPadding = 64;                            // readable bytes behind every line
 constexpr std::size_t kKeptWhenEmpty = std::size_t{64} * 1024;  // capacity that is not given back
 
-std::string_view line_ends(LineFeed::Ends ends) {
-  return ends == LineFeed::Ends::newline ? "\n" : "\n\r";
+/// Searching for one character is many times faster than for one of several.
+std::size_t find_line_end(std::string_view bytes, LineFeed::Ends ends) {
+  return ends == LineFeed::Ends::newline ? bytes.find('\n') : bytes.find_first_of("\n\r");
 }
 
 }  // namespace
@@ -128,7 +129,7 @@ LineFeed::LineFeed(Take take, std::function<void(std::uint64_t)> too_long, Ends 
 
 void LineFeed::feed(std::string_view bytes) {
   while (!bytes.empty()) {
-    const std::size_t end = bytes.find_first_of(line_ends(ends_));
+    const std::size_t end = find_line_end(bytes, ends_);
     if (end == bytes.npos) return keep(bytes);
     const std::string_view line = bytes.substr(0, end);
     bytes.remove_prefix(end + 1);
