@@ -433,7 +433,7 @@ int tend_beat(tend_client* client) {
 // One line of signals.jsonl in the making. It has room for everything that is added.
 struct line {
   size_t size;
-  char bytes[2 * TEND_LONGEST_ID + 256];
+  char bytes[TEND_LONGEST_SIGNAL + 64];
 };
 
 static void add(struct line* line, const char* text) {
@@ -512,6 +512,26 @@ int tend_ack(tend_client* client, const char* id) {
     }
     add(&line, "\"");
   }
+  return append(client, &line);
+}
+
+int tend_signal(tend_client* client, const char* signal) {
+  struct line line = {0, ""};
+  const size_t size = strlen(signal);
+  const struct text object = {signal, signal + size};
+  struct text kind;
+  if (size > TEND_LONGEST_SIGNAL) {
+    return fail(EINVAL, "a signal has at most %d bytes", TEND_LONGEST_SIGNAL);
+  }
+  for (const char* c = signal; *c != 0; ++c) {
+    if ((unsigned char)*c < ' ') return fail(EINVAL, "a signal stands on one line");
+  }
+  if (size == 0 || signal[size - 1] != '}' || find(object, "is", &kind) != 1) {
+    return fail(EINVAL, "a signal is one JSON object with an \"is\" in it");
+  }
+  add(&line, "\n");
+  add(&line, signal);
+  --line.size;  // append() closes it
   return append(client, &line);
 }
 

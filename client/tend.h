@@ -23,9 +23,11 @@ typedef struct tend_client tend_client;
 
 enum tend_state_word { TEND_WORKING, TEND_IDLE, TEND_EXITING, TEND_STUCK };
 
-// The longest `until_seconds` of tend_state(), and the longest id of tend_ack() in bytes.
+// The longest `until_seconds` of tend_state(), the longest id of tend_ack() and the longest signal
+// of tend_signal() in bytes.
 #define TEND_LONGEST_UNTIL 3153600000 /* a hundred years */
 #define TEND_LONGEST_ID 256
+#define TEND_LONGEST_SIGNAL 2048
 
 // Opens the folder that the environment names. NULL on failure; errno is ESRCH outside an agent
 // (TEND_INFRA is not set), EPERM if the folder is not this user's alone.
@@ -49,6 +51,11 @@ TEND_API int tend_state(tend_client* client, enum tend_state_word state, long un
 // Answers the keeper's question `id`; NULL answers all that are open. Fails like tend_state(), and
 // with EINVAL if the id is not printable ASCII.
 TEND_API int tend_ack(tend_client* client, const char* id);
+
+// Says anything else that an agent may say of itself: one signal in the words of docs/evidence.md,
+// a JSON object such as {"is":"progress"}; the life is added to it. Fails like tend_state(), and
+// with EINVAL if it is no object on one line with an "is" in it.
+TEND_API int tend_signal(tend_client* client, const char* signal);
 
 // Whether the parent agent's process lives: 1 yes, 0 no, -1 unknown (errno ENOENT: there is no
 // parent). Between two lives of the parent the answer is no.

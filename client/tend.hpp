@@ -38,6 +38,7 @@ class Client {
   }
   bool ack() { return tend_ack(client_.get(), nullptr) == 0; }
   bool ack(const std::string& id) { return tend_ack(client_.get(), id.c_str()) == 0; }
+  bool signal(const std::string& object) { return tend_signal(client_.get(), object.c_str()) == 0; }
   Answer parent_lives() { return static_cast<Answer>(tend_parent(client_.get())); }
   Answer life_is_current() { return static_cast<Answer>(tend_check_life(client_.get())); }
   std::string agent() const { return tend_agent(client_.get()); }

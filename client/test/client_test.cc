@@ -227,6 +227,30 @@ TEST_F(TendClient, refuses_times_that_do_not_exist) {
   EXPECT_EQ(tend_state(client.get(), TEND_IDLE, TEND_LONGEST_UNTIL), 0);
 }
 
+TEST_F(TendClient, says_any_signal_with_its_life) {
+  const Client client = open();
+  ASSERT_EQ(tend_signal(client.get(), R"({"is":"tool-open","id":"a","tool":"Bash"})"), 0);
+  std::string long_one = R"({"is":"ask","id":"")";
+  long_one.insert(long_one.size() - 1, TEND_LONGEST_SIGNAL - long_one.size() - 1, 'x');
+  ASSERT_EQ(tend_signal(client.get(), (long_one + "}").c_str()), 0) << why();
+  EXPECT_EQ(read(folder / "signals.jsonl"), R"({"is":"tool-open","id":"a","tool":"Bash","life":2})"
+                                            "\n" +
+                                                long_one + ",\"life\":2}\n");
+}
+
+TEST_F(TendClient, refuses_a_signal_that_is_no_object_on_one_line) {
+  const Client client = open();
+  const std::string too_long = R"({"is":")" + std::string(TEND_LONGEST_SIGNAL, 'x') + R"("})";
+  for (const std::string& bad :
+       {std::string(), std::string("{}"), std::string("[1]"), std::string(R"({"is":"ack"})") + "\n",
+        std::string("{\"is\":\n\"ack\"}"), std::string(R"({"id":"x"})"),
+        std::string(R"({"is":"ack"} })").substr(0, 11), too_long}) {
+    EXPECT_EQ(tend_signal(client.get(), bad.c_str()), -1) << bad;
+    EXPECT_EQ(errno, EINVAL) << bad;
+  }
+  EXPECT_FALSE(fs::exists(folder / "signals.jsonl"));
+}
+
 TEST_F(TendClient, acknowledges_one_question_or_all) {
   const Client client = open();
   ASSERT_EQ(tend_ack(client.get(), nullptr), 0);
