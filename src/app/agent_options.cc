@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "act/agents.h"
 #include "act/launch.h"
 #include "app/replay_settings.h"
 #include "base/duration.h"
@@ -18,6 +19,7 @@ namespace tend {
 namespace {
 
 constexpr Duration kStartMayTake = std::chrono::seconds{30};
+constexpr std::string_view kAgentPolicy = "agent";
 constexpr Duration kLookAgain = std::chrono::milliseconds{5};
 
 Result<Duration> duration_option(const Arguments& arguments, std::string_view name,
@@ -37,9 +39,41 @@ Enum choice_option(const Arguments& arguments, std::string_view name,
   return text ? from_word<Enum>(words, *text).value_or(otherwise) : otherwise;
 }
 
+/// What the command says about the language of its output. One that would wait for a person or for
+/// its input, where neither is, is not begun.
+Result<void> know_agent(const Arguments& arguments, World& world, AgentFile& agent) {
+  agent.adapter = choice_option(arguments, "adapter", kAdapterWords, AdapterKind::by_itself);
+  agent.as_is = arguments.has("as-is");
+  const auto start = agent_of(agent.command);
+  if (!start) return {};
+  const Dressing dressing = agent.as_is ? Dressing::as_is : Dressing::added;
+  const Dressed dressed = dress(*start, agent.command, world.environment.all(), dressing);
+  if (dressed.manner == Manner::aside) return {};
+  const std::string_view name = kAdapterWords[static_cast<std::size_t>(start->kind)];
+  if (!agent.as_is && dressed.manner == Manner::interactive) {
+    return fail(
+        fmt::format("{} would open its interactive screen, which needs a terminal: give it "
+                    "a prompt ({}), or keep a session in a terminal with tend watch",
+                    name, headless_form_of(start->kind)));
+  }
+  if (!agent.as_is && dressed.prompt_on_input && !agent.inherit_input) {
+    return fail(
+        fmt::format("{} would read its prompt from standard input, which is empty here: "
+                    "give it as an argument, or pass --stdin inherit",
+                    name));
+  }
+  if (agent.adapter == AdapterKind::by_itself) agent.adapter = dressed.adapter;
+  for (const std::string& remark : dressed.remarks) {
+    world.err.write(fmt::format("tend run: {}\n", remark));
+  }
+  return {};
+}
+
 /// A file of policies is named by its absolute path: the keeper works elsewhere.
-Result<std::string> policy_option(const Arguments& arguments, World& world, Machine& machine) {
-  std::string argument = arguments.value("policy").value_or("plain");
+Result<std::string> policy_option(const Arguments& arguments, World& world, Machine& machine,
+                                  AdapterKind adapter) {
+  const std::string_view usual = is_agent(adapter) ? kAgentPolicy : "plain";
+  std::string argument = arguments.value("policy").value_or(std::string(usual));
   auto policy = policy_from_argument(argument, world);
   if (!policy) return fail("--policy: " + policy.error().text);
   if (built_in_policy(argument)) return argument;
@@ -79,6 +113,22 @@ Result<void> check_name(const std::string& name) {
   return fail("--name wants letters, digits, '.', '_' and '-', at most 64, not " + in_quotes(name));
 }
 
+/// Looks at the folder again and again until it is `done`; false if that does not come in time.
+bool wait_in(Machine& machine, Folder& folder, const std::function<bool()>& done) {
+  const Instant until = machine.clock.now() + kStartMayTake;
+  bool is_done = false;
+  Subscribed timer;
+  const std::function<void()> look = [&] {
+    is_done = done();
+    if (is_done || machine.clock.now() >= until) return machine.loop.stop();
+    timer = machine.loop.at(machine.clock.now() + kLookAgain, look);
+  };
+  const Subscribed change = machine.loop.on_change(folder.path(), look);
+  timer = machine.loop.at(machine.clock.now(), look);
+  machine.loop.run();
+  return is_done;
+}
+
 }  // namespace
 
 Result<Policy> policy_of(const AgentFile& agent, World& world) {
@@ -95,8 +145,10 @@ Result<Policy> policy_of(const AgentFile& agent, World& world) {
 }
 
 Result<AgentFile> agent_from_options(const Arguments& arguments, World& world, Machine& machine,
-                                     const std::string& working_folder) {
+                                     const std::string& working_folder,
+                                     std::vector<std::string> command) {
   AgentFile agent;
+  agent.command = std::move(command);
   agent.agent = arguments.value("name").value_or("");
   if (arguments.has("name")) {
     if (auto ok = check_name(agent.agent); !ok) return std::unexpected(ok.error());
@@ -109,15 +161,18 @@ Result<AgentFile> agent_from_options(const Arguments& arguments, World& world, M
   auto worktree = worktree_option(arguments, machine, working_folder);
   if (!worktree) return std::unexpected(worktree.error());
   agent.worktree = *worktree;
-  auto policy = policy_option(arguments, world, machine);
+  agent.inherit_input = arguments.value("stdin") == "inherit";
+  if (auto known = know_agent(arguments, world, agent); !known) {
+    return std::unexpected(known.error());
+  }
+  auto policy = policy_option(arguments, world, machine, agent.adapter);
   if (!policy) return std::unexpected(policy.error());
   agent.policy = *policy;
-  agent.limits = arguments.values("limit");
+  if (agent.policy == kAgentPolicy) agent.limits = usual_limits(agent.adapter);
+  for (std::string& limit : arguments.values("limit")) agent.limits.push_back(std::move(limit));
   const auto judged_by = policy_of(agent, world);
   if (!judged_by) return std::unexpected(judged_by.error());
 
-  agent.inherit_input = arguments.value("stdin") == "inherit";
-  agent.adapter = choice_option(arguments, "adapter", kAdapterWords, AdapterKind::lines);
   agent.on_stall = choice_option(arguments, "on-stall", kOnStallWords, OnStall::resume);
   agent.restart = choice_option(
       arguments, "restart", kRestartWords,
@@ -138,7 +193,7 @@ Result<AgentFile> agent_from_options(const Arguments& arguments, World& world, M
     }
     agent.ready_fd = number;
   }
-  if (const auto command = arguments.value("notify")) agent.notify = {"/bin/sh", "-c", *command};
+  if (const auto told = arguments.value("notify")) agent.notify = {"/bin/sh", "-c", *told};
   for (const std::string& one : world.environment.all()) {
     agent.environment_names.push_back(one.substr(0, one.find('=')));
   }
@@ -153,29 +208,27 @@ Result<KeeperProgram> keeper_program(World& world, Machine& machine, const Folde
                        .environment = keeper_environment(world.environment.all())};
 }
 
-/// Waits until the agent runs or is known not to.
 Result<Heartbeat> wait_for_start(Machine& machine, Folder& folder) {
   Heartbeat heartbeat;
-  const Instant until = machine.clock.now() + kStartMayTake;
-  Subscribed timer;
-  Subscribed change;
-  std::function<void()> look = [&] {
+  const bool began = wait_in(machine, folder, [&] {
     const auto read = read_heartbeat(folder);
     if (read && *read) heartbeat = **read;
-    if (heartbeat.status != Status::starting || machine.clock.now() >= until) {
-      machine.loop.stop();
-      return;
-    }
-    timer = machine.loop.at(machine.clock.now() + kLookAgain, look);
-  };
-  change = machine.loop.on_change(folder.path(), look);
-  look();
-  if (heartbeat.status == Status::starting) machine.loop.run();
-  if (heartbeat.status == Status::starting) {
-    return fail(fmt::format("its keeper did not start it within {}; see {}/keeper.log",
-                            format_duration(kStartMayTake), folder.path()));
-  }
-  return heartbeat;
+    return heartbeat.status != Status::starting;
+  });
+  if (began) return heartbeat;
+  return fail(fmt::format("its keeper did not start it within {}; see {}/keeper.log",
+                          format_duration(kStartMayTake), folder.path()));
+}
+
+Result<void> wait_for_keeper(Machine& machine, Folder& folder) {
+  const bool came = wait_in(machine, folder, [&] {
+    if (has_keeper(machine, folder)) return true;
+    const auto read = read_heartbeat(folder);
+    return read && *read && is_terminal((*read)->status);
+  });
+  if (came) return {};
+  return fail(fmt::format("its keeper did not come within {}; see {}/keeper.log",
+                          format_duration(kStartMayTake), folder.path()));
 }
 
 }  // namespace tend

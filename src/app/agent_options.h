@@ -12,9 +12,11 @@
 
 namespace tend {
 
-/// Everything about how an agent is kept; not what it is. `working_folder` is absolute.
+/// Everything about how an agent is kept. `command` is empty for one that is only watched;
+/// `working_folder` is absolute. A person is told on standard error what is not as it could be.
 Result<AgentFile> agent_from_options(const Arguments& arguments, World& world, Machine& machine,
-                                     const std::string& working_folder);
+                                     const std::string& working_folder,
+                                     std::vector<std::string> command);
 
 /// The policy that an agent's file names, with its limits.
 Result<Policy> policy_of(const AgentFile& agent, World& world);
@@ -24,5 +26,8 @@ Result<KeeperProgram> keeper_program(World& world, Machine& machine, const Folde
 
 /// Waits until the agent runs or is known not to. Runs the machine's loop.
 Result<Heartbeat> wait_for_start(Machine& machine, Folder& folder);
+
+/// Waits until the agent has a keeper, or is over. Runs the machine's loop.
+Result<void> wait_for_keeper(Machine& machine, Folder& folder);
 
 }  // namespace tend

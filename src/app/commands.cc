@@ -5,10 +5,14 @@
 #include "app/events_command.h"
 #include "app/explain_command.h"
 #include "app/help.h"
+#include "app/hook_command.h"
+#include "app/hook_signals.h"
+#include "app/hooks_command.h"
 #include "app/logs_command.h"
 #include "app/order_commands.h"
 #include "app/replay_command.h"
 #include "app/run_command.h"
+#include "app/signals_command.h"
 #include "app/speak_commands.h"
 #include "app/status_command.h"
 #include "app/wait_command.h"
@@ -29,11 +33,12 @@ constexpr OptionRow kRunOptions[] = {
     {.name = "attach",
      .kind = ValueKind::agent,
      .value = "AGENT|FOLDER",
-     .help = "watch a running agent again; put a keeper on if none is there"},
+     .help = "show a running agent again, and put a keeper on if none is there: with -d only "
+             "that; Ctrl-C stops the agent, closing the terminal does not"},
     {.name = "name",
      .kind = ValueKind::text,
      .value = "NAME",
-     .help = "what to call it; none: made from the program"},
+     .help = "what to call it, free again once it is over; none: made from the program"},
     {.name = "role",
      .kind = ValueKind::text,
      .value = "ROLE",
@@ -41,7 +46,8 @@ constexpr OptionRow kRunOptions[] = {
     {.name = "policy",
      .kind = ValueKind::policy,
      .value = "NAME|FILE",
-     .help = "how patiently to judge it; none: plain, which never kills for silence"},
+     .help = "how patiently to judge it; none: agent for an agent that is known, else plain, which "
+             "never kills for silence"},
     {.name = "limit",
      .kind = ValueKind::limit,
      .value = "NAME=DUR",
@@ -72,8 +78,9 @@ constexpr OptionRow kRunOptions[] = {
     {.name = "adapter",
      .kind = ValueKind::choice,
      .value = "WORD",
-     .help = "how to read its output: lines, or none",
+     .help = "the language of its output; none: found out from the command and the first lines",
      .choices = kAdapterWords},
+    {.name = "as-is", .help = "add nothing to the command of an agent that is known"},
     {.name = "stdin",
      .kind = ValueKind::choice,
      .value = "WHAT",
@@ -93,6 +100,7 @@ constexpr std::string_view kRunExamples[] = {
     "tend run --detach --restart on-failure --name api -- ./server --port 8080",
     "tend run --policy worker --limit beats=2m,5m -- python worker.py",
     "tend run --attach api",
+    "tend run -d --attach api",
 };
 
 constexpr PositionalRow kOrderPositionals[] = {
@@ -247,13 +255,37 @@ constexpr std::string_view kReplayExamples[] = {
     "zcat trace.jsonl.gz | tend replay -",
 };
 
+constexpr PositionalRow kSignalsPositionals[] = {
+    {.name = "STREAM",
+     .kind = ValueKind::file,
+     .help = "what an agent printed, or - for standard input",
+     .required = true},
+};
+constexpr OptionRow kSignalsOptions[] = {
+    {.name = "adapter",
+     .kind = ValueKind::choice,
+     .value = "LANGUAGE",
+     .help = "the language of the stream; none: found out from its first lines",
+     .choices = kAdapterWords},
+    {.name = "times",
+     .kind = ValueKind::file,
+     .value = "FILE",
+     .help = "when each line came, in seconds, one a line; none: the number of the line"},
+};
+constexpr std::string_view kSignalsExamples[] = {
+    "tend signals --adapter claude stream.jsonl",
+    "tend signals --adapter codex --times times.txt stream.jsonl | tend replay -",
+};
+
 constexpr PositionalRow kConfigCheckPositionals[] = {
     {.name = "FILE", .kind = ValueKind::file, .help = "a TOML file; none: your own configuration"},
 };
 constexpr OptionRow kConfigCheckOptions[] = {kJson};
 constexpr std::string_view kConfigCheckExamples[] = {"tend config check config.toml"};
 
-constexpr OptionRow kBeatOptions[] = {kJson};
+constexpr OptionRow kQuiet{
+    .name = "quiet", .letter = 'q', .help = "print nothing if all went well"};
+constexpr OptionRow kBeatOptions[] = {kJson, kQuiet};
 constexpr std::string_view kBeatExamples[] = {"tend beat"};
 
 constexpr PositionalRow kStatePositionals[] = {
@@ -265,6 +297,7 @@ constexpr PositionalRow kStatePositionals[] = {
 };
 constexpr OptionRow kStateOptions[] = {
     kJson,
+    kQuiet,
     {.name = "until",
      .kind = ValueKind::text,
      .value = "DUR",
@@ -275,8 +308,30 @@ constexpr std::string_view kStateExamples[] = {"tend state idle --until 15m", "t
 constexpr PositionalRow kAckPositionals[] = {
     {.name = "ID", .help = "the question to answer; none: all that are open"},
 };
-constexpr OptionRow kAckOptions[] = {kJson};
+constexpr OptionRow kAckOptions[] = {kJson, kQuiet};
 constexpr std::string_view kAckExamples[] = {"tend ack", "tend ack p17"};
+
+constexpr PositionalRow kHookPositionals[] = {
+    {.name = "AGENT",
+     .kind = ValueKind::choice,
+     .help = "whose hook it is: claude, codex or gemini",
+     .required = true,
+     .choices = kHookAgents},
+};
+constexpr OptionRow kHookOptions[] = {
+    {.name = "verbose", .help = "say on standard error what went wrong"},
+};
+constexpr std::string_view kHookExamples[] = {"tend hook claude"};
+
+constexpr OptionRow kHooksOptions[] = {
+    {.name = "project", .help = "in the settings of the working folder, not in your own"},
+    {.name = "dry-run", .help = "show what would change, and change nothing"},
+};
+constexpr OptionRow kHooksStatusOptions[] = {kJson};
+constexpr std::string_view kHooksInstallExamples[] = {"tend hooks install claude",
+                                                      "tend hooks install --dry-run codex"};
+constexpr std::string_view kHooksUninstallExamples[] = {"tend hooks uninstall --project gemini"};
+constexpr std::string_view kHooksStatusExamples[] = {"tend hooks status"};
 
 constexpr PositionalRow kHelpPositionals[] = {
     {.name = "COMMAND",
@@ -314,6 +369,7 @@ constexpr CommandRow kCommands[] = {
             "SIGTERM stop it, a second time at once; a closed terminal only detaches.\n\n"
             "Work is saved before a program is ended: as a commit under refs/tend where its work "
             "tree is under git (index and branch are not touched), else as a copy in its folder. "
+            "It is refs/tend/NAME/LIFE; a ref that exists is never moved: NAME/LIFE-2 is next. "
             "Nothing is ever judged by one sign alone, and under the policy plain nothing is ended "
             "for its silence.\n\n"
             "The program finds TEND_INFRA, TEND_LIFE and TEND_AGENT in its environment, and "
@@ -331,8 +387,9 @@ constexpr CommandRow kCommands[] = {
             "Puts a keeper on a running process, which it does not start, resume or end: it beats "
             "as long as the process lives, judges it by what can be seen from outside, and tells "
             "a person. Of a tmux session the process that it shows is meant, and that its window "
-            "was painted is a weak sign of life. Hooks inside it may speak with tend beat and "
-            "tend state if TEND_INFRA and TEND_LIFE=1 are set. Prints name and folder.",
+            "was painted is a weak sign of life. Hooks inside it are heard after tend hooks "
+            "install; other programs may speak with tend beat and tend state if TEND_INFRA and "
+            "TEND_LIFE=1 are set. Prints name and folder.",
         .positionals = kWatchPositionals,
         .options = kWatchOptions,
         .examples = kWatchExamples,
@@ -346,7 +403,8 @@ constexpr CommandRow kCommands[] = {
             "parents. BEAT is the age of its last beat, RESTARTS how many were used of how many "
             "are allowed until the next refill. What is over is shown for a day.\n\n"
             "Needs you: stalled, looping or orphaned; dead for two minutes and not back; waiting "
-            "for a person; without a keeper, or with one that hangs; unreadable. One that did not "
+            "for a person; stuck by its own word; without a keeper, or with one that hangs; "
+            "unreadable. One that did not "
             "end well needs you for a day, or until another of its name is started.\n\n"
             "Exit status is 0 if all is well, 3 if something needs you, 1 if there is no such "
             "agent, 2 if the home cannot be read.",
@@ -406,9 +464,10 @@ constexpr CommandRow kCommands[] = {
         .name = "stop",
         .summary = "Save the work of agents and end them",
         .text =
-            "Saves the work, then ends every process of the agent: SIGINT to the first, after 5 s "
-            "SIGTERM to all, after 10 s more SIGKILL. Returns when nothing of it is left. Exit "
-            "status is 0 if all are stopped, 1 if not.",
+            "Saves the work, then ends every process of the agent: SIGINT to the first and its "
+            "process group, as Ctrl-C would, after 5 s SIGTERM to all, after 10 s more SIGKILL. "
+            "Returns when nothing of it is left. A process that is only watched is not ended, but "
+            "no longer watched. Exit status is 0 if all are stopped, 1 if not.",
         .positionals = kOrderPositionals,
         .options = kStopOptions,
         .examples = kStopExamples,
@@ -419,7 +478,8 @@ constexpr CommandRow kCommands[] = {
         .summary = "Stop agents where they stand, and judge them for nothing",
         .text =
             "All processes of the agent are stopped with SIGSTOP; no age grows and nothing is done "
-            "until `tend unpause`. One that dies meanwhile is not brought back before that.",
+            "until `tend unpause`. One that dies meanwhile is not brought back before that. A "
+            "process that is only watched goes on, and is no longer judged.",
         .positionals = kOrderPositionals,
         .options = kPauseOptions,
         .examples = kPauseExamples,
@@ -427,8 +487,11 @@ constexpr CommandRow kCommands[] = {
     },
     {
         .name = "unpause",
-        .summary = "Let paused agents go on",
-        .text = "Their processes are continued, and they are judged again from then on.",
+        .summary = "Let agents go on that are paused or held",
+        .text =
+            "The processes of a paused one are continued, and it is judged again from then on. Of "
+            "one that is held (looping) the next life begins at once; it spends no restart, and if "
+            "it ends the same way once more it is held again.",
         .positionals = kOrderPositionals,
         .options = kUnpauseOptions,
         .examples = kUnpauseExamples,
@@ -483,6 +546,54 @@ constexpr CommandRow kCommands[] = {
         .body = ack_command,
     },
     {
+        .name = "hook",
+        .summary = "Hear a hook of a coding agent (its settings run this)",
+        .text =
+            "Reads one event of the agent's hooks as JSON from standard input and tells the "
+            "keeper: a turn began or ended, a tool runs, a question waits for a person. It finds "
+            "the keeper by TEND_INFRA and TEND_LIFE, else by tend watch on a process above it; "
+            "without one it does nothing.\n\n"
+            "It prints nothing, and its exit status is always 0: a hook must not stop its agent.",
+        .positionals = kHookPositionals,
+        .options = kHookOptions,
+        .examples = kHookExamples,
+        .body = hook_command,
+    },
+    {
+        .name = "hooks install",
+        .summary = "Put tend hook into the settings of a coding agent",
+        .text =
+            "Adds one hook for each event that tells about liveness and keeps everything else in "
+            "the file as it is; a second time it changes nothing. What the file was before is kept "
+            "beside it once, as FILE.tend-backup. Sessions that run already read their settings "
+            "when they are started again.",
+        .positionals = kHookPositionals,
+        .options = kHooksOptions,
+        .examples = kHooksInstallExamples,
+        .body = hooks_install_command,
+    },
+    {
+        .name = "hooks uninstall",
+        .summary = "Take tend hook out of the settings of a coding agent",
+        .text =
+            "Removes the hooks that run tend hook and nothing else. A file that was not changed "
+            "since it was made for them is as it was before, byte for byte.",
+        .positionals = kHookPositionals,
+        .options = kHooksOptions,
+        .examples = kHooksUninstallExamples,
+        .body = hooks_uninstall_command,
+    },
+    {
+        .name = "hooks status",
+        .summary = "Show which coding agents have tend hook in their settings",
+        .text =
+            "One row for each settings file, yours and the working folder's. Exit status is 0 if "
+            "all could be read, 1 if not.",
+        .options = kHooksStatusOptions,
+        .examples = kHooksStatusExamples,
+        .body = hooks_status_command,
+    },
+    {
         .name = "replay",
         .summary = "Judge recorded traces and show every verdict and action",
         .text =
@@ -500,6 +611,16 @@ constexpr CommandRow kCommands[] = {
         .options = kReplayOptions,
         .examples = kReplayExamples,
         .body = replay_command,
+    },
+    {
+        .name = "signals",
+        .summary = "show what an agent's stream says, as signals",
+        .text = "Reads what an agent printed and prints the signals that it proves, one JSON line "
+                "each, as tend replay reads them. So any recorded stream can be judged.",
+        .positionals = kSignalsPositionals,
+        .options = kSignalsOptions,
+        .examples = kSignalsExamples,
+        .body = signals_command,
     },
     {
         .name = "config check",

@@ -68,6 +68,20 @@ TEST(Commands, explain_every_option_and_argument) {
   }
 }
 
+TEST(Commands, say_what_is_missing_or_misplaced) {
+  const auto error_of = [](std::initializer_list<std::string_view> words) {
+    const auto request = parse(commands(), std::vector<std::string_view>(words));
+    return request ? "" : request.error().text;
+  };
+  EXPECT_TRUE(error_of({"explain"}).starts_with("tend explain: needs an AGENT ("));
+  EXPECT_TRUE(error_of({"watch"}).starts_with("tend watch: needs a WHAT ("));
+  EXPECT_EQ(error_of({"run", "./x", "-z"}),
+            "tend run: unknown option '-z' (see 'tend run --help'); options of the program go "
+            "after --, as in: tend run -- CMD -x");
+  EXPECT_EQ(error_of({"status", "-z"}),
+            "tend status: unknown option '-z' (see 'tend status --help')");
+}
+
 TEST(Commands, give_examples_that_parse) {
   for (const CommandRow& row : commands()) {
     EXPECT_FALSE(row.examples.empty()) << row.name;

@@ -71,7 +71,7 @@ TEST_F(ExplainCommand, tells_that_the_account_is_void_without_a_keeper) {
   reading.universe.kill(reading.keeper);
   const Answer answer = reading.tend({"explain", "worker"});
   EXPECT_TRUE(answer.has("worker-s1: no keeper")) << answer.out;
-  EXPECT_TRUE(answer.has("to do       tend run --attach worker-s1\n")) << answer.out;
+  EXPECT_TRUE(answer.has("to do       tend run -d --attach worker-s1\n")) << answer.out;
   EXPECT_TRUE(answer.has("what follows was true then")) << answer.out;
   EXPECT_FALSE(answer.has("if nothing new is seen")) << answer.out;
 }

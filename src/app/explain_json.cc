@@ -1,4 +1,6 @@
 // The same facts as one object; keys and units are those of docs/json.md.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "app/agent_json.h"
@@ -161,9 +163,10 @@ std::string explain_json(const Explained& e) {
     const Account& account = e.standing->account;
     signs = signs_json(account);
     planes = planes_json(account);
-    json["budget"] = {{"spent", account.spent},
+    const std::uint32_t done = std::max(e.entry.known.heartbeat.life, 1U) - 1;
+    json["budget"] = {{"spent", std::min(account.spent, done)},
                       {"allowed", account.allowed},
-                      {"spent_ever", account.spent_ever},
+                      {"spent_ever", std::min(account.spent_ever, done)},
                       {"allowed_ever", account.allowed_ever}};
   }
   json["signs"] = std::move(signs);

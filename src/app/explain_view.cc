@@ -89,6 +89,12 @@ class Page {
 
 /// Whoever reads this needs no advice to read it.
 std::string what_to_do(const Entry& entry) {
+  if (entry.verdict == Verdict::looping) {
+    return on_one_line(
+        fmt::format("tend logs {0} shows what it printed, tend unpause {0} begins "
+                    "its next life now, tend stop {0} ends it",
+                    entry.handle));
+  }
   if (!entry.to_do.starts_with("tend explain")) return on_one_line(entry.to_do);
   return on_one_line(
       fmt::format("tend logs {0} shows what it printed, tend stop {0} ends it", entry.handle));
@@ -228,11 +234,12 @@ void put_signs(const Explained& e, Page& page) {
   put_planes(account, page);
 }
 
-void put_budget(const Account& account, Page& page) {
+void put_budget(const Account& account, std::uint32_t life, Page& page) {
+  const std::uint32_t done = std::max(life, 1U) - 1;  // what was judged right may be left undone
   page.section("restarts");
-  page.line("budget",
-            fmt::format("{} of {} used since the last refill, {} of {} over all lives",
-                        account.spent, account.allowed, account.spent_ever, account.allowed_ever));
+  page.line("budget", fmt::format("{} of {} used since the last refill, {} of {} over all lives",
+                                  std::min(account.spent, done), account.allowed,
+                                  std::min(account.spent_ever, done), account.allowed_ever));
 }
 
 void put_next(const Explained& e, Page& page) {
@@ -304,11 +311,12 @@ void put_files(const Explained& e, Page& page) {
 std::string_view turn_words(const Entry& entry) {
   const bool judged = entry.keeper == KeeperIs::alive && !entry.over();
   if (!judged || entry.known.heartbeat.life == 0) return "";
+  if (entry.stuck) return "yours: it says that it is stuck";
   switch (entry.verdict) {
     case Verdict::dead:
       return "its keeper's: it is to be brought back";
     case Verdict::looping:
-      return "yours: it is held, and tried once more when its time has come";
+      return "yours: it is held until its time has come, or until you say go on";
     case Verdict::orphaned:
       return "its parent's: nobody took its place yet";
     case Verdict::finished:
@@ -330,7 +338,7 @@ std::string explain_text(const Explained& e, const Look& look) {
                           short_age(e.standing->since_last_line)));
   }
   if (judged) put_signs(e, page);
-  if (e.standing) put_budget(e.standing->account, page);
+  if (e.standing) put_budget(e.standing->account, e.entry.known.heartbeat.life, page);
   if (judged && e.entry.keeper == KeeperIs::alive) put_next(e, page);
   if (e.standing) put_lately(e, page);
   put_files(e, page);

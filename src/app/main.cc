@@ -5,6 +5,7 @@
 
 #include "app/command.h"
 #include "app/dispatch.h"
+#include "app/hook_command.h"
 #include "app/quick.h"
 #include "os/linux/linux_world.h"
 
@@ -34,5 +35,6 @@ int main(int count, char** arguments) {
 
   tend::LinuxWorld machine;
   tend::World world = machine.world();
+  if (const auto heard = tend::hook_quickly(words, world)) return *heard;
   return tend::dispatch(tend::commands(), words, world);
 }

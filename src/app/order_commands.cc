@@ -13,6 +13,7 @@
 #include "base/duration.h"
 #include "run/hire.h"
 #include "run/viewer.h"
+#include "store/agent_file.h"
 #include "store/home.h"
 #include "store/intent.h"
 
@@ -31,7 +32,8 @@ struct OrderGiven {
   Intent intent;
   Duration may_take = kOthersMayTake;
   std::function<bool(const Heartbeat&)> done;
-  std::string_view in_words;  // "stopped"
+  std::string_view in_words;    // "stopped"
+  std::string_view if_watched;  // of a process that is not ours to stop
 };
 
 /// Looks at the heartbeat until `done`; false if that does not come in time.
@@ -83,8 +85,25 @@ void report(const Arguments& arguments, World& world, const OrderGiven& order,
   }
 }
 
+bool is_held(const Heartbeat& heartbeat) {
+  return heartbeat.verdict == Verdict::looping && heartbeat.status != Status::paused;
+}
+
+/// What the order means for this one.
+OrderGiven fitted(OrderGiven order, Folder& folder, const Heartbeat& before) {
+  const auto agent = read_agent_file(folder);
+  const bool is_watched = agent && agent->command.empty();
+  if (is_watched) order.in_words = order.if_watched;
+  if (order.intent.want == Want::run && is_held(before) && !is_watched) {
+    order.may_take = kStopMayTake;
+    order.done = [life = before.life](const Heartbeat& h) { return h.life > life; };
+  }
+  return order;
+}
+
 int give_one(const Arguments& arguments, World& world, Home& home, const std::string& name,
-             OrderGiven& order) {
+             const OrderGiven& given) {
+  OrderGiven order = given;
   auto known = find_agent(home.machine.folders, *home.folder, name);
   if (!known) return complain(world, order.command, known.error().text, kExitNo);
   const std::string& agent = known->heartbeat.agent;
@@ -93,8 +112,9 @@ int give_one(const Arguments& arguments, World& world, Home& home, const std::st
                     fmt::format("{} is over already: {}", agent, known->heartbeat.ended_by),
                     order.intent.want == Want::stop ? kExitYes : kExitNo);
   }
-  order.intent.at = calendar_seconds(home.machine.clock.wall());
   Folder& folder = *known->folder;
+  order = fitted(std::move(order), folder, known->heartbeat);
+  order.intent.at = calendar_seconds(home.machine.clock.wall());
   if (auto written = write_intent(folder, order.intent); !written) {
     return complain(world, order.command, written.error().text, kExitNo);
   }
@@ -131,7 +151,8 @@ int stop_command(const Arguments& arguments, World& world) {
                .intent = {.want = Want::stop, .now = arguments.has("now")},
                .may_take = kStopMayTake,
                .done = [](const Heartbeat& h) { return is_terminal(h.status); },
-               .in_words = "stopped"});
+               .in_words = "stopped",
+               .if_watched = "no longer watched"});
 }
 
 int pause_command(const Arguments& arguments, World& world) {
@@ -139,7 +160,8 @@ int pause_command(const Arguments& arguments, World& world) {
               {.command = "pause",
                .intent = {.want = Want::pause, .keep_running = arguments.has("keep-running")},
                .done = [](const Heartbeat& h) { return h.status == Status::paused; },
-               .in_words = "paused"});
+               .in_words = "paused",
+               .if_watched = "no longer judged"});
 }
 
 int unpause_command(const Arguments& arguments, World& world) {
@@ -147,7 +169,8 @@ int unpause_command(const Arguments& arguments, World& world) {
               {.command = "unpause",
                .intent = {.want = Want::run},
                .done = [](const Heartbeat& h) { return h.status != Status::paused; },
-               .in_words = "running"});
+               .in_words = "running",
+               .if_watched = "judged again"});
 }
 
 int reload_command(const Arguments& arguments, World& world) {
@@ -164,7 +187,7 @@ int reload_command(const Arguments& arguments, World& world) {
     const auto lock = look_at_lock(*known->folder);
     if (!lock || !*lock || !(*lock)->held) {
       code = std::max(code, complain(world, "reload",
-                                     fmt::format("{} has no keeper; `tend run --attach {}` puts "
+                                     fmt::format("{} has no keeper; `tend run -d --attach {}` puts "
                                                  "one on",
                                                  agent, agent),
                                      kExitNo));

@@ -21,6 +21,8 @@ bool is_option(std::string_view word) { return word.size() > 1 && word.front() =
 
 bool asks_for_help(std::string_view word) { return word == "--help" || word == "-h"; }
 
+bool asks_for_version(std::string_view word) { return word == "--version" || word == "-V"; }
+
 Words before_terminator(Words words) {
   return words.first(static_cast<std::size_t>(std::ranges::find(words, "--") - words.begin()));
 }
@@ -46,6 +48,16 @@ std::unexpected<Error> unknown_option(std::string_view command, std::string_view
   const std::string_view typed = word.substr(0, word.find('='));
   return fail(program(command) + ": unknown option " + in_quotes(typed) +
               did_you_mean(typed, known) + where_to_look(command));
+}
+
+/// Its words are a program's, which has options of its own.
+bool takes_command(const CommandRow& row) {
+  return !row.positionals.empty() && row.positionals.back().name == "CMD";
+}
+
+std::unexpected<Error> wants_terminator(std::unexpected<Error> unknown) {
+  return fail(unknown.error().text +
+              "; options of the program go after --, as in: tend run -- CMD -x");
 }
 
 std::unexpected<Error> wrong_use(const CommandRow& row, const std::string& what) {
@@ -125,7 +137,8 @@ Result<void> take_positionals(const CommandRow& row, std::vector<std::string> le
     if (!options_ended && word == "--") {
       options_ended = true;
     } else if (!options_ended && is_option(word)) {
-      return unknown_option(row.name, word, all_options(row));
+      auto unknown = unknown_option(row.name, word, all_options(row));
+      return takes_command(row) ? wants_terminator(std::move(unknown)) : std::move(unknown);
     } else {
       arguments.positionals.push_back(std::move(word));
     }
@@ -144,7 +157,10 @@ Result<void> check_count(const CommandRow& row, const Arguments& arguments) {
   for (std::size_t i = given; i < places; ++i) {
     const PositionalRow& missing = row.positionals[i];
     if (!missing.required) continue;
-    return wrong_use(row, std::string(missing.repeats ? "needs at least one " : "needs a ") +
+    const bool vowel = std::string_view("AEIOU").contains(missing.name.front());
+    return wrong_use(row, std::string(missing.repeats ? "needs at least one "
+                                      : vowel         ? "needs an "
+                                                      : "needs a ") +
                               std::string(missing.name) + " (" + std::string(missing.help) + ")");
   }
   return {};
@@ -210,6 +226,7 @@ Result<Request> parse(std::span<const CommandRow> table, Words words) {
   const bool help = std::ranges::any_of(before_terminator(words), asks_for_help);
   while (!words.empty() && asks_for_help(words[0])) words = words.subspan(1);
 
+  if (words.size() == 1 && words[0] == "version") return VersionRequest{};
   const auto topic = find_topic(table, words);
   if (!topic) return std::unexpected(topic.error());
   if (help) return HelpRequest{*topic, true};
@@ -217,7 +234,7 @@ Result<Request> parse(std::span<const CommandRow> table, Words words) {
   const Words rest = words.subspan(topic->words);
   if (topic->command != nullptr) return parse_arguments(*topic->command, rest);
   if (rest.empty()) return HelpRequest{*topic, false};
-  if (topic->group.empty() && rest[0] == "--version") return VersionRequest{};
+  if (topic->group.empty() && asks_for_version(rest[0])) return VersionRequest{};
   const OptionRow known[] = {kHelpOption, kVersionOption};  // a group has no --version
   return unknown_option(topic->group, rest[0],
                         std::span(known).first(topic->group.empty() ? 2 : 1));

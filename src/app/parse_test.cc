@@ -124,7 +124,9 @@ TEST(Parse, offers_help_where_a_command_is_missing) {
 }
 
 TEST(Parse, knows_the_version) {
-  EXPECT_TRUE(std::holds_alternative<VersionRequest>(parsed({"--version"}).value()));
+  for (const std::string_view word : {"--version", "-V", "version"}) {
+    EXPECT_TRUE(std::holds_alternative<VersionRequest>(parsed({word}).value())) << word;
+  }
 }
 
 TEST(Parse, says_which_command_was_meant) {

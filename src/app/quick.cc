@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <vector>
 
 #include "app/command.h"
 #include "base/duration.h"
@@ -114,9 +115,14 @@ Spoken speak(const Speech& speech) {
 }
 
 std::optional<Spoken> speak_quickly(std::span<const std::string_view> words) {
-  const auto speech = plain_speech(words);
+  std::vector<std::string_view> rest(words.begin(), words.end());
+  const bool quiet =
+      std::erase_if(rest, [](std::string_view w) { return w == "-q" || w == "--quiet"; }) > 0;
+  const auto speech = plain_speech(rest);
   if (!speech) return std::nullopt;
-  return speak(*speech);
+  Spoken spoken = speak(*speech);
+  if (quiet && spoken.exit_code == kExitYes) spoken.line.clear();
+  return spoken;
 }
 
 }  // namespace tend

@@ -33,8 +33,9 @@ struct Spoken {
 /// Says it to the keeper that the process's environment names.
 Spoken speak(const Speech& speech);
 
-/// `words` is everything after "tend". nullopt unless they are one of the three commands in its
-/// plain form and without a mistake: all others are for the command table, which explains itself.
+/// `words` is everything after "tend"; -q or --quiet among them leaves the line out if all went
+/// well. nullopt unless they are one of the three commands in its plain form and without a mistake:
+/// all others are for the command table, which explains itself.
 std::optional<Spoken> speak_quickly(std::span<const std::string_view> words);
 
 }  // namespace tend

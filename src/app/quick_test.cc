@@ -111,6 +111,18 @@ TEST_F(Speaking, answers_one_question_or_all) {
   EXPECT_EQ(signals(), one + one);
 }
 
+TEST_F(Speaking, is_quiet_when_asked) {
+  for (const Words& words :
+       {Words{"beat", "-q"}, Words{"state", "idle", "--quiet"},
+        Words{"state", "-q", "idle", "--until", "5m"}, Words{"ack", "-q", "p1"}}) {
+    EXPECT_EQ(say(words), kExitYes);
+    EXPECT_EQ(line, "");
+  }
+  ::setenv("TEND_LIFE", "1", 1);
+  EXPECT_EQ(say({"beat", "-q"}), kExitNo);
+  EXPECT_NE(line, "") << "a mistake is said";
+}
+
 TEST_F(Speaking, prints_json_by_the_table) {
   EXPECT_EQ(by_the_table({"beat", "--json"}), kExitYes);
   EXPECT_EQ(sim.out.text, R"({"said":"beat","agent":"coder-x7","life":2})"

@@ -48,6 +48,12 @@ int attach(const Arguments& arguments, World& world, Home& home) {
         start_keeper(home.machine, *program, known->folder->path(), agent->inherit_input);
     if (!started) return complain(world, "run", started.error().text, kExitNo);
   }
+  if (arguments.has("detach")) {
+    if (auto kept = wait_for_keeper(home.machine, *known->folder); !kept) {
+      return complain(world, "run", kept.error().text, kExitStartFailed);
+    }
+    return detached(world, home.machine, *known->folder, *agent);
+  }
   Viewer viewer(home.machine, *known->folder, *program, agent->inherit_input, Viewer::From::now,
                 world.out, world.err);
   return viewer.run();
@@ -96,9 +102,8 @@ int run_command(const Arguments& arguments, World& world) {
   Machine& machine = home->machine;
   const auto here = machine.folders.working_folder();
   if (!here) return complain(world, "run", here.error().text, kExitNo);
-  auto agent = agent_from_options(arguments, world, machine, *here);
+  auto agent = agent_from_options(arguments, world, machine, *here, arguments.positionals);
   if (!agent) return complain(world, "run", agent.error().text, kExitUsage);
-  agent->command = arguments.positionals;
   auto program = keeper_program(world, machine, *home->folder);
   if (!program) return complain(world, "run", program.error().text, kExitNo);
   auto folder = make_agent(machine, *home->folder, *agent);

@@ -22,7 +22,7 @@ int report(const Spoken& spoken, const Arguments& arguments, Json json, World& w
     json["agent"] = spoken.agent;
     json["life"] = spoken.life;
     world.out.write(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
-  } else {
+  } else if (!arguments.has("quiet")) {
     world.out.write(spoken.line);
   }
   return spoken.exit_code;

@@ -2,6 +2,8 @@
 #include "app/status_command.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -103,9 +105,10 @@ int status_command(const Arguments& arguments, World& world) {
     count(entry, counts);
   }
   if (arguments.has("names")) {
+    std::set<std::string_view> said;
     for (const Entry* entry : shown) {
       const std::string& name = entry->known.heartbeat.agent;
-      if (!name.empty()) world.out.write(on_one_line(name) + "\n");
+      if (!name.empty() && said.insert(name).second) world.out.write(on_one_line(name) + "\n");
     }
     return kExitYes;
   }

@@ -42,8 +42,34 @@ TEST(StatusCommand, says_who_needs_you_and_what_to_type) {
   EXPECT_EQ(answer.exit, kExitNeedsYou);
   EXPECT_TRUE(answer.has("1 agent: 1 needs you, 0 working")) << answer.out;
   EXPECT_TRUE(answer.has("needs you\n  ✕ worker-s1  no keeper")) << answer.out;
-  EXPECT_TRUE(answer.has("\n    → tend run --attach worker-s1\n")) << answer.out;
+  EXPECT_TRUE(answer.has("\n    → tend run -d --attach worker-s1\n")) << answer.out;
   EXPECT_EQ(reading.tend({"status", "--exit-zero"}).exit, kExitYes);
+}
+
+TEST(StatusCommand, counts_one_that_says_it_is_stuck_as_needing_you) {
+  Reading reading;
+  reading.start_worker();
+  reading.universe.run_for(5s);
+  reading.universe.disk.write(Kept::path("signals.jsonl"),
+                              "{\"is\":\"state\",\"state\":\"stuck\",\"life\":1}\n");
+  reading.universe.run_for(500ms);
+  const Answer answer = reading.tend({"status"});
+  EXPECT_EQ(answer.exit, kExitNeedsYou);
+  EXPECT_TRUE(answer.has("1 agent: 1 needs you, 0 working")) << answer.out;
+  EXPECT_TRUE(answer.has("says it is stuck\n    -> tend logs worker-s1\n")) << answer.out;
+  EXPECT_EQ(reading.tend({"explain", "--json", "worker-s1"}).json()["turn"],
+            "yours: it says that it is stuck");
+}
+
+TEST(StatusCommand, lists_every_name_once) {
+  Reading reading;
+  reading.start_worker();
+  reading.universe.run_for(5s);
+  const std::string other = std::string(Kept::kHome) + "/sessions/s2";
+  reading.universe.disk.make_folder(other);
+  reading.universe.disk.write(other + "/.heartbeat",
+                              *reading.universe.disk.read(Kept::path(".heartbeat")));
+  EXPECT_EQ(reading.tend({"status", "--names"}).out, "worker-s1\n");
 }
 
 TEST(StatusCommand, never_goes_past_the_edge_of_a_terminal) {

@@ -13,7 +13,8 @@ namespace tend {
 
 /// Every command takes it; no row lists it.
 inline constexpr OptionRow kHelpOption{.name = "help", .letter = 'h', .help = "show this help"};
-inline constexpr OptionRow kVersionOption{.name = "version", .help = "show version and commit"};
+inline constexpr OptionRow kVersionOption{
+    .name = "version", .letter = 'V', .help = "show version and commit"};
 
 /// The row of that name, or nullptr.
 const CommandRow* find_command(std::span<const CommandRow> table, std::string_view name);

@@ -64,7 +64,7 @@ TEST(WaitCommand, does_not_wait_for_what_nobody_will_tell) {
   reading.universe.kill(reading.keeper);
   const Answer answer = reading.tend({"wait", "worker", "--for", "idle"});
   EXPECT_EQ(answer.exit, kExitNo);
-  EXPECT_NE(answer.err.find("put one on: tend run --attach worker-s1"), std::string::npos)
+  EXPECT_NE(answer.err.find("put one on: tend run -d --attach worker-s1"), std::string::npos)
       << answer.err;
   EXPECT_EQ(std::ranges::count(answer.err, '\n'), 1);
 }

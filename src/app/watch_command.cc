@@ -10,6 +10,7 @@
 
 #include "app/agent_options.h"
 #include "app/home_option.h"
+#include "app/hook_watched.h"
 #include "base/quote.h"
 #include "run/hire.h"
 #include "run/viewer.h"
@@ -52,6 +53,7 @@ Result<std::int64_t> pid_of_session(Machine& machine, const std::string& session
   return *pid;
 }
 
+/// Requires a number or a session of tmux.
 Result<void> find_subject(Machine& machine, const std::string& subject, AgentFile& agent) {
   std::optional<std::int64_t> pid = pid_in(subject);
   if (subject.starts_with(kTmux)) {
@@ -60,9 +62,6 @@ Result<void> find_subject(Machine& machine, const std::string& subject, AgentFil
     if (!shown) return std::unexpected(shown.error());
     pid = *shown;
     if (agent.agent.empty()) agent.agent = "tmux-" + agent.tmux;
-  }
-  if (!pid) {
-    return fail("wants the number of a process or tmux:SESSION, not " + in_quotes(subject));
   }
   const auto id = machine.processes.identify(*pid);
   if (!id) return std::unexpected(id.error());
@@ -75,18 +74,24 @@ Result<void> find_subject(Machine& machine, const std::string& subject, AgentFil
 }  // namespace
 
 int watch_command(const Arguments& arguments, World& world) {
+  const std::string& subject = arguments.positionals.front();
+  if (!pid_in(subject) && !subject.starts_with(kTmux)) {
+    return complain(world, "watch",
+                    "wants the number of a process or tmux:SESSION, not " + in_quotes(subject),
+                    kExitUsage);
+  }
   auto home = open_home(world);
   if (!home) return complain(world, "watch", home.error().text, kExitUsage);
   Machine& machine = home->machine;
   const auto here = machine.folders.working_folder();
   if (!here) return complain(world, "watch", here.error().text, kExitNo);
-  auto agent = agent_from_options(arguments, world, machine, *here);
+  auto agent = agent_from_options(arguments, world, machine, *here, {});
   if (!agent) return complain(world, "watch", agent.error().text, kExitUsage);
   if (!arguments.has("worktree")) agent->worktree.clear();
   agent->restart = RestartPolicy::never;
   agent->on_stall = OnStall::report;
   agent->adapter = AdapterKind::none;
-  if (auto found = find_subject(machine, arguments.positionals.front(), *agent); !found) {
+  if (auto found = find_subject(machine, subject, *agent); !found) {
     return complain(world, "watch", found.error().text, kExitNo);
   }
   auto program = keeper_program(world, machine, *home->folder);
@@ -97,6 +102,11 @@ int watch_command(const Arguments& arguments, World& world) {
   if (!started) return complain(world, "watch", started.error().text, kExitNo);
   const auto heartbeat = wait_for_start(machine, **folder);
   if (!heartbeat) return complain(world, "watch", heartbeat.error().text, kExitNo);
+  // Without it the process is watched all the same, but hooks inside it are not heard.
+  if (auto noted = note_watched(machine, world.environment, *agent->watched, (*folder)->path());
+      !noted) {
+    world.err.write(fmt::format("tend watch: hooks will not be heard: {}\n", noted.error().text));
+  }
   world.out.write(fmt::format("{} {}\n", agent->agent, (*folder)->path()));
   return kExitYes;
 }

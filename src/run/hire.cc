@@ -5,13 +5,18 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "store/home.h"
 
 namespace tend {
 namespace {
 
 constexpr const char* kKeeperLog = "keeper.log";
+constexpr const char* kNamesFile = ".names";
 constexpr std::size_t kLongestName = 40;
+constexpr Duration kNamesMayTake = std::chrono::seconds{10};
+constexpr Duration kLookAgain = std::chrono::milliseconds{10};
 
 /// The last part of the program's path, letters that need no quotes only.
 std::string name_from(const std::string& program) {
@@ -28,9 +33,56 @@ std::string name_from(const std::string& program) {
   return name.empty() || name.front() == '-' || name.front() == '.' ? "agent" + name : name;
 }
 
+/// Held from the look at the names to the moment a new one is there. Whoever holds it is soon done.
+Result<std::unique_ptr<File>> lock_names(Machine& machine, Folder& home) {
+  const Instant until = machine.clock.now() + kNamesMayTake;
+  while (true) {
+    auto file = home.open(kNamesFile, Folder::Open::update);
+    if (!file) return file;
+    const auto locked = (*file)->lock();
+    if (!locked) return std::unexpected(locked.error());
+    if (*locked) return file;
+    if (machine.clock.now() >= until) {
+      return fail(home.path() + " is busy: others start agents there; try again");
+    }
+    const auto timer =
+        machine.loop.at(machine.clock.now() + kLookAgain, [&] { machine.loop.stop(); });
+    machine.loop.run();
+  }
+}
+
+Result<void> refuse_second(Machine& machine, Folder& home, const AgentFile& agent) {
+  const auto agents = agents_of(home);
+  if (!agents) return std::unexpected(agents.error());
+  for (const KnownAgent& known : *agents) {
+    const Heartbeat& says = known.heartbeat;
+    if (!known.folder || is_terminal(says.status)) continue;
+    const bool is_same_process = agent.watched && says.process == *agent.watched;
+    if (says.agent != agent.agent && !is_same_process) continue;
+    const bool is_kept = has_keeper(machine, *known.folder);
+    if (is_same_process && is_kept) {
+      return fail(fmt::format("process {0} has a keeper already, as {1}; see `tend explain {1}`",
+                              says.process.pid, says.agent));
+    }
+    if (says.agent != agent.agent) continue;  // a process that nobody looks after any more
+    return fail(
+        fmt::format("{0} is not over; `tend stop {0}` ends it, `tend run {1}--attach {0}` "
+                    "{2}; or choose another --name",
+                    says.agent, is_kept ? "" : "-d ", is_kept ? "shows it" : "puts a keeper on"));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Folder>> make_agent(Machine& machine, Folder& home, AgentFile& agent) {
+  std::unique_ptr<File> names;
+  if (!agent.agent.empty()) {
+    auto locked = lock_names(machine, home);
+    if (!locked) return std::unexpected(locked.error());
+    names = *std::move(locked);
+    if (auto ok = refuse_second(machine, home, agent); !ok) return std::unexpected(ok.error());
+  }
   auto folder = make_session(home, machine.clock.wall(), machine.entropy);
   if (!folder) return folder;
   const std::string& path = (*folder)->path();

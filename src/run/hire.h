@@ -21,7 +21,8 @@ struct KeeperProgram {
 };
 
 /// Makes a session folder in `home` with `agent.json` in it. Fills in the names of agent and
-/// session where they are empty. Nothing runs yet.
+/// session where they are empty. Refuses, and says what to do, if an agent of that name is not over
+/// or the process to watch has a keeper. Nothing runs yet.
 Result<std::unique_ptr<Folder>> make_agent(Machine& machine, Folder& home, AgentFile& agent);
 
 /// Starts a keeper for the folder, with no tie to us. One that finds the lock taken goes by itself.

@@ -112,14 +112,15 @@ void Keeper::look() {
   // judged.
   const Condition condition = look_at_process();
   const std::uint64_t read_before = senses_->offsets().stream;
-  senses_->look(batch_, now, recorder_->life(), recorder_->shift());
+  senses_->look(batch_, now, machine_.clock.wall(), recorder_->life(), recorder_->shift());
   if (is_over(condition.state)) {
     while (senses_->has_more()) {
       judge_now(now);
-      senses_->look(batch_, now, recorder_->life(), recorder_->shift());
+      senses_->look(batch_, now, machine_.clock.wall(), recorder_->life(), recorder_->shift());
     }
     senses_->flush(batch_, now, condition.exit == ExitStatus{ExitStatus::How::code, 0});
   }
+  hear_conversation();
   poll_every_ = senses_->offsets().stream != read_before ? kShortestPoll
                                                          : std::min(poll_every_ * 2, kLongestPoll);
   note_process(condition);
@@ -204,8 +205,10 @@ void Keeper::on_verdict(const Decision& decision) {
 
 void Keeper::settle() {
   Heartbeat& says = pulse_->change();
-  says.resumes_spent = recorder_->judge().resumes();
+  // A resume that was judged right and left undone is none.
+  says.resumes_spent = std::min(recorder_->judge().resumes(), std::max(record_.life, 1U) - 1);
   says.resumes_allowed = recorder_->judge().policy().budget.between_refills;
+  if (begins_by_order_) begin_by_order();
   if (stage_ == Stage::between && !acting_) settle_end();
   if (stage_ == Stage::replaced) return;
   say_when_it_begins();
@@ -259,6 +262,10 @@ void Keeper::beat_if_due(Instant now) {
   std::ignore = lock_->touch();
   if (!settings_.agent.tmux.empty()) look_at_terminal();
   if (process_ && !is_over(last_state_)) beat();
+  // A second opinion for a stream that is silent: its session grows on disk.
+  if (process_ && dialogue_->transcripts_grew()) {
+    batch_.signals.push_back({.is = Kind::activity, .from = ActivityFrom::log});
+  }
 }
 
 void Keeper::beat() {
@@ -295,6 +302,18 @@ void Keeper::schedule() {
   when = std::max(when, now + 1ms);
   if (look_is_due_) earlier(last_look_ + kBetweenLooks);
   wake_ = machine_.loop.at(when, [this] { look(); });
+}
+
+void Keeper::hear_conversation() {
+  if (const Conversation* const told = senses_->conversation()) dialogue_->hear(*told);
+  const bool guessed = settings_.agent.adapter == AdapterKind::by_itself;
+  if (!guessed || language_said_ || senses_->language() == AdapterKind::lines) return;
+  language_said_ = true;
+  const std::string said =
+      fmt::format("it speaks like {}, and is heard that way",
+                  kAdapterWords[static_cast<std::size_t>(senses_->language())]);
+  recorder_->remark(said);
+  event("note", said, "", false);
 }
 
 void Keeper::say_remarks() {

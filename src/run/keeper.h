@@ -26,6 +26,7 @@
 #include "base/result.h"
 #include "judge/policy.h"
 #include "os/machine.h"
+#include "run/dialogue.h"
 #include "run/own_pauses.h"
 #include "run/pulse.h"
 #include "run/recorder.h"
@@ -85,6 +86,7 @@ class Keeper {
   void beat_if_due(Instant now);
   void beat();
   void say_remarks();
+  void hear_conversation();
   void write_events();
   void note_faults(Instant now);
   [[nodiscard]] std::string exit_words() const;
@@ -112,6 +114,9 @@ class Keeper {
   void leave(WorkOutcome outcome, std::string ended_by);
   void end_rest(bool at_once);
   void write_end();
+  void tell_end(const std::string& over);
+  void say_doubt();
+  void begin_dialogue(LaunchOrder& order);
   void stop_loop();
   [[nodiscard]] bool holds_lock();
   [[nodiscard]] Belonging belonging() const;
@@ -127,6 +132,7 @@ class Keeper {
   void order_own_stop(const std::string& by);
   void order_stop(bool at_once, const std::string& by);
   void save_and_end(bool at_once, bool again);
+  void begin_by_order();
   void keep_paused();
   bool freeze(bool stop);
   [[nodiscard]] bool wants_pause() const;
@@ -134,6 +140,7 @@ class Keeper {
   // keeper_acts.cc: doing what was decided.
   void take(const Ruling& ruling);
   void tell_person(const Ruling& ruling);
+  [[nodiscard]] Incident incident_of(Action action, const std::string& why) const;
   /// Begins the next act of the chain; true if there is something new to judge.
   bool advance_chain();
   /// Each of these begins or finishes the first of the chain.
@@ -164,6 +171,7 @@ class Keeper {
     Instant at{};
     Duration cpu{};
     std::uint64_t disk_bytes = 0;
+    std::optional<std::uint64_t> received;  // over its connections
   };
   std::optional<Used> used_so_far();
   void look_at_terminal();
@@ -177,6 +185,7 @@ class Keeper {
   LifeRecord record_;
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<Senses> senses_;
+  std::unique_ptr<Dialogue> dialogue_;
   std::unique_ptr<Pulse> pulse_;
   OwnPauses pauses_;
   SignalBatch batch_;
@@ -189,9 +198,12 @@ class Keeper {
   Instant life_began_at_{};
   std::optional<Instant> life_ends_at_;  // --max-life
   std::optional<Intent> intent_;
+  bool knows_intent_ = false;     // what is read from now on is news
+  bool begins_by_order_ = false;  // a person let one that is held go on
   bool stopping_ = false;
   bool wants_reload_ = false;
   bool loop_stopped_ = false;
+  bool language_said_ = false;
   std::string ended_by_;
   WorkOutcome outcome_ = WorkOutcome::none;
 

@@ -31,8 +31,10 @@ bool is_for_person(Action action) { return action == Action::notify || action ==
 /// What a person can do about it, in one line.
 std::string what_to_do(const Ruling& ruling, const std::string& agent) {
   if (ruling.verdict == Verdict::looping) {
-    return fmt::format("see `tend explain {0}` and `tend logs {0}`; `tend stop {0}` ends it",
-                       agent);
+    return fmt::format(
+        "see `tend explain {0}` and `tend logs {0}`; `tend unpause {0}` begins its next life now, "
+        "`tend stop {0}` ends it",
+        agent);
   }
   return fmt::format("see `tend explain {}`", agent);
 }
@@ -61,21 +63,26 @@ void Keeper::take(const Ruling& ruling) {
 void Keeper::tell_person(const Ruling& ruling) {
   pulse_->change().note = ruling.why;
   if (!tell_) return finish_act(ruling, "there is no --notify");
-  Incident incident;
-  incident.agent = settings_.agent.agent;
-  incident.session = settings_.agent.session;
-  incident.life = recorder_->life();
+  Incident incident = incident_of(ruling.action, ruling.why);
   incident.verdict = word(ruling.verdict);
-  incident.phase = word(recorder_->judge().phase());
-  incident.because = pulse_->says().because;
-  incident.action = word(ruling.action);
-  incident.why = ruling.why;
-  incident.folder = folder_->path();
-  incident.at = calendar_seconds(machine_.clock.wall());
   incident.what_to_do = what_to_do(ruling, settings_.agent.agent);
   if (auto told = tell_->tell(incident); !told) return finish_act(ruling, told.error().text);
   telling_.push_back(ruling);
   action_event(ruling, "");
+}
+
+Incident Keeper::incident_of(Action action, const std::string& why) const {
+  return {.agent = settings_.agent.agent,
+          .session = settings_.agent.session,
+          .life = recorder_->life(),
+          .verdict = std::string(word(recorder_->judge().verdict())),
+          .phase = std::string(word(recorder_->judge().phase())),
+          .because = pulse_->says().because,
+          .action = std::string(word(action)),
+          .why = why,
+          .folder = folder_->path(),
+          .at = calendar_seconds(machine_.clock.wall()),
+          .what_to_do = {}};
 }
 
 void Keeper::finish_act(const Ruling& ruling, std::string_view result) {

@@ -92,11 +92,13 @@ void Keeper::start_process() {
   files_since_ = life_began_;
   if (agent.max_life) life_ends_at_ = life_began_at_ + *agent.max_life;
   begin_at_.reset();
+  begins_by_order_ = false;
   failed_starts_ = 0;
   pulse_->change().status = Status::running;
   pulse_->change().exit = {};
   hold_process(*std::move(process));
   beat();
+  dialogue_->begin_life(record_.life, senses_->offsets().stream);
   if (!before.group.empty()) machine_.processes.remove_group(before.group);  // empty by now
   const bool was_ruled = !chain_.empty() && begins(chain_.front().action);
   if (was_ruled) finish_first(fmt::format("life {} begun", record_.life));
@@ -112,8 +114,11 @@ LaunchOrder Keeper::launch_order() {
   order.resume = order.life > 1;
   order.attempt = attempts_;
   order.parent_heartbeat = agent.parent_heartbeat;
-  order.command = agent.command;
   order.environment = settings_.environment;
+  if (is_agent(agent.adapter)) {
+    order.adapter = kAdapterWords[static_cast<std::size_t>(agent.adapter)];
+  }
+  begin_dialogue(order);
   order.working_folder = agent.working_folder;
   order.output = folder_->path() + "/" + kStreamFile;
   order.error = folder_->path() + "/" + kErrorFile;
@@ -128,6 +133,19 @@ LaunchOrder Keeper::launch_order() {
   order.group = machine_.processes.make_group(
       fmt::format("{:016x}-{}", Name(folder_->path()).hash(), order.life));
   return order;
+}
+
+/// An agent that we know is started so that it is understood, and goes on in its own session.
+void Keeper::begin_dialogue(LaunchOrder& order) {
+  const bool anew = !chain_.empty() && chain_.front().action == Action::restart;
+  const bool was_done = recorder_->judge().verdict() == Verdict::finished;
+  Dialogue::Start start = dialogue_->next_life(order.life > 1 && !anew && !was_done);
+  order.command = std::move(start.command);
+  order.environment.insert(order.environment.end(), start.environment.begin(),
+                           start.environment.end());
+  if (start.remark.empty()) return;
+  recorder_->remark(start.remark);
+  event("note", start.remark, "", false);
 }
 
 /// Of what somebody else started: it has one life, and that is under way.
@@ -154,7 +172,7 @@ void Keeper::start_watching() {
 void Keeper::start_failed(const NotStarted& why) {
   if (pulse_->says().note != why.text || failed_starts_ == 0) {
     recorder_->remark(why.text);
-    event("note", why.text, "", true);
+    event("note", why.text, "", record_.life > 0);  // else its end is what a person is told of
   }
   Heartbeat& says = pulse_->change();
   says.note = why.text;
@@ -208,6 +226,7 @@ void Keeper::leave(WorkOutcome outcome, std::string ended_by) {
   outcome_ = outcome;
   ended_by_ = std::move(ended_by);
   begin_at_.reset();
+  if (outcome == WorkOutcome::done) say_doubt();
   forget_chain("not done: it is over");
   if (only_watches() || record_.life == 0 || machine_.processes.childless(record_.group)) {
     write_end();
@@ -244,14 +263,35 @@ void Keeper::write_end() {
     end_again_ = machine_.loop.at(machine_.clock.now() + 1s, [this] { write_end(); });
     return;
   }
-  event(
-      "note",
-      fmt::format("over: {}, {}", kWorkOutcomeWords[static_cast<std::size_t>(outcome_)], ended_by_),
-      "", false);
+  const std::string over =
+      fmt::format("over: {}, {}", kWorkOutcomeWords[static_cast<std::size_t>(outcome_)], ended_by_);
+  const bool failed = outcome_ == WorkOutcome::failed;
+  event("note", over, "", failed);
+  if (failed && tell_) tell_end(over);
   stage_ = Stage::over;
   wake_.reset();
   end_again_.reset();
   if (!tell_ || tell_->waiting() == 0) stop_loop();  // else once the last notice is out
+}
+
+/// An end that looks good and did nothing is not silently taken for success.
+void Keeper::say_doubt() {
+  const Conversation* const told = senses_->conversation();
+  if (told == nullptr) return;
+  const std::string doubt = Dialogue::doubt(*told);
+  if (doubt.empty()) return;
+  pulse_->change().note = "in doubt: " + doubt;
+  recorder_->remark(pulse_->says().note);
+  event("note", pulse_->says().note, "", false);
+}
+
+/// Nothing comes after a bad end that nobody ordered, so a person hears of it.
+void Keeper::tell_end(const std::string& over) {
+  const Heartbeat& says = pulse_->says();
+  Incident incident = incident_of(Action::escalate, over);
+  if (!says.note.empty() && says.life == 0) incident.why += ": " + says.note;
+  incident.what_to_do = fmt::format("see `tend logs {0}` and `tend explain {0}`", says.agent);
+  if (auto told = tell_->tell(incident); !told) event("note", told.error().text, "", true);
 }
 
 void Keeper::stop_loop() {

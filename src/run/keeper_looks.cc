@@ -61,6 +61,9 @@ void Keeper::look_around(Instant now) {
     if (computes || (used && used->disk_bytes >= before.disk_bytes + kBusyDiskBytes)) {
       batch_.signals.push_back({.is = Kind::activity, .from = ActivityFrom::cpu});
     }
+    if (used && used->received && before.received && *used->received > *before.received) {
+      batch_.signals.push_back({.is = Kind::activity, .from = ActivityFrom::socket});
+    }
   }
   if (fleet_silent_ || is_silent(recorder_->judge().verdict())) look_at_fleet(now);
 }
@@ -102,7 +105,9 @@ std::optional<Keeper::Used> Keeper::used_so_far() {
   const auto all = machine_.processes.all(kMarkVariable);
   if (!all) return std::nullopt;
   const auto grouped = machine_.processes.members(record_.group);
-  for (const ProcessId& id : members(*all, belonging(), grouped, machine_.processes.self())) {
+  const auto ours = members(*all, belonging(), grouped, machine_.processes.self());
+  used.received = machine_.processes.received_bytes(ours);
+  for (const ProcessId& id : ours) {
     used.disk_bytes += machine_.processes.disk_bytes(id);
     const auto seen =
         std::ranges::find_if(*all, [&](const Seen& one) { return one.id.pid == id.pid; });

@@ -83,6 +83,7 @@ void Keeper::look_at_intent() {
   if (stage_ >= Stage::over) return;
   const auto intent = read_intent(*folder_);
   if (intent && *intent && *intent != intent_) hear_intent(**intent);
+  if (intent) knows_intent_ = true;
   keep_paused();
 }
 
@@ -92,6 +93,13 @@ void Keeper::hear_intent(const Intent& intent) {
   intent_ = intent;
   batch_.signals.push_back({.is = Kind::intent, .want = intent.want});
   if (intent.want == Want::stop) order_stop(intent.now, intent.by);
+  // To go on, said to one that is held. A keeper after us finds the same words again: they are an
+  // order only if they are younger than the hold.
+  const Heartbeat& says = pulse_->says();
+  const bool is_held =
+      recorder_->judge().verdict() == Verdict::looping && says.status != Status::paused;
+  const bool is_news = knows_intent_ || intent.at >= says.since;
+  if (intent.want == Want::run && is_held && is_news && !only_watches()) begins_by_order_ = true;
 }
 
 /// A stop that nobody typed. It is written down like any other, so that it also holds for a keeper
@@ -144,6 +152,33 @@ void Keeper::save_and_end(bool at_once, bool again) {
     return;
   }
   preserve("stopped by " + ended_by_, [this, end_all](const Result<Preserved>& saved) {
+    recorder_->remark(saved ? "saved: " + saved->what : "not saved: " + saved.error().text);
+    end_all();
+  });
+}
+
+/// A person lets one that is held go on: its next life begins now. What it asks of the judge is
+/// nothing; that a life began is a fact like any other.
+void Keeper::begin_by_order() {
+  if (stopping_ || stage_ >= Stage::leaving) begins_by_order_ = false;
+  if (!begins_by_order_ || acting_ || wants_pause()) return;
+  if (!process_) {
+    if (!begin_at_ || machine_.clock.now() >= *begin_at_) begin_life();
+    return;
+  }
+  if (!holds_lock()) return;
+  acting_ = true;
+  ended_by_ = intent_->by;
+  const auto end_all = [this] {
+    end_processes(false, [this](const Ended& ended) {
+      ending_.reset();
+      acting_ = false;
+      recorder_->remark("ended for its next life: " + ended.how);
+      look_now();
+    });
+  };
+  if (settings_.agent.worktree.empty()) return end_all();
+  preserve("begun anew by " + ended_by_, [this, end_all](const Result<Preserved>& saved) {
     recorder_->remark(saved ? "saved: " + saved->what : "not saved: " + saved.error().text);
     end_all();
   });

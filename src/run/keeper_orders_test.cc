@@ -13,7 +13,21 @@ namespace {
 using namespace std::chrono_literals;
 
 class Orders : public KeptTest {};
-class KeeperHabits : public KeptTest {};
+class KeeperHabits : public KeptTest {
+ protected:
+  std::string events() {
+    return universe.disk.read(std::string(Kept::kHome) + "/events.jsonl").value_or("");
+  }
+  int events_for_a_person() {
+    int count = 0;
+    const std::string text = events();
+    for (auto at = text.find("\"needs_person\":true"); at != std::string::npos;
+         at = text.find("\"needs_person\":true", at + 1)) {
+      ++count;
+    }
+    return count;
+  }
+};
 
 // --- Orders in the middle of things -------------------------------------------------------------
 
@@ -191,6 +205,79 @@ TEST_F(Orders, to_pause_are_followed_when_they_can_be) {
   EXPECT_EQ(universe.facts(kept.workers().front())->state, RunState::stopped);
 }
 
+TEST_F(Orders, to_go_on_begin_the_next_life_of_one_that_is_held) {
+  bool cured = false;
+  behave([&](SimSelf& self) { cured ? print_now_and_then(self) : self.exit_after(2s, 1); });
+  kept.start_keeper();
+  universe.run_for(5min);
+  ASSERT_EQ(kept.heartbeat().verdict, Verdict::looping);
+  const std::uint32_t life = kept.heartbeat().life;
+  const std::uint32_t spent = kept.heartbeat().resumes_spent;
+  unpause();
+  universe.run_for(1min);
+  EXPECT_EQ(kept.heartbeat().life, life + 1);
+  EXPECT_EQ(kept.heartbeat().verdict, Verdict::looping) << "it ended the same way again";
+  universe.kill(kept.keeper);
+  kept.start_keeper();
+  universe.run_for(5min);
+  EXPECT_EQ(kept.heartbeat().life, life + 1) << "one order is one life, for every keeper";
+  cured = true;
+  unpause();
+  universe.run_for(3min);
+  EXPECT_EQ(kept.heartbeat().resumes_spent, spent);
+  expect_working(life + 2);
+}
+
+TEST_F(Orders, to_go_on_reach_one_that_is_held_by_the_next_keeper) {
+  bool cured = false;
+  behave([&](SimSelf& self) { cured ? print_now_and_then(self) : self.exit_after(2s, 1); });
+  kept.start_keeper();
+  universe.run_for(5min);
+  ASSERT_EQ(kept.heartbeat().verdict, Verdict::looping);
+  const std::uint32_t life = kept.heartbeat().life;
+  universe.kill(kept.keeper);
+  cured = true;
+  kept.say({.want = Want::run, .by = "tend unpause", .at = calendar_seconds(universe.wall())});
+  kept.start_keeper();
+  universe.run_for(1min);
+  expect_working(life + 1);
+}
+
+TEST_F(Orders, to_go_on_save_and_end_a_held_one_that_still_runs) {
+  have_a_work_tree(1s);
+  bool cured = false;
+  behave([&](SimSelf& self) { cured ? print_now_and_then(self) : hang(self); });
+  kept.start_keeper();
+  ASSERT_TRUE(universe.run_until(
+      [&] { return kept.heartbeat().verdict == Verdict::looping && !kept.workers().empty(); }, 1h));
+  const std::uint32_t life = kept.heartbeat().life;
+  universe.disk.write("/home/user/work/a", "2");
+  cured = true;
+  unpause();
+  universe.run_for(1min);
+  expect_working(life + 1);
+  EXPECT_EQ(kept.count("note", "ended for its next life: ended by SIGINT"), 1);
+  const auto& refs = universe.repositories["/home/user/work"].refs;
+  EXPECT_TRUE(
+      std::ranges::any_of(refs, [](const auto& ref) { return ref.second.files.at("a") == "2"; }));
+}
+
+TEST_F(Orders, to_go_on_only_end_the_pause_of_one_that_is_paused) {
+  behave([](SimSelf& self) { self.exit_after(2s, 1); });
+  kept.start_keeper();
+  universe.run_for(5min);
+  ASSERT_EQ(kept.heartbeat().verdict, Verdict::looping);
+  const std::uint32_t life = kept.heartbeat().life;
+  pause();
+  universe.run_for(10s);
+  ASSERT_EQ(kept.heartbeat().status, Status::paused);
+  unpause();
+  universe.run_for(1min);
+  EXPECT_EQ(kept.heartbeat().status, Status::running);
+  EXPECT_EQ(kept.heartbeat().life, life);
+  kept.check_replay();
+}
+
 // --- What was asked for -------------------------------------------------------------------------
 
 TEST_F(Orders, for_one_that_hangs_or_fails_are_followed) {
@@ -332,6 +419,61 @@ TEST_F(KeeperHabits, tells_a_person_once_where_it_can) {
   kept.start_keeper();
   universe.run_for(5min);
   EXPECT_EQ(universe.ran().size(), 1U);
+}
+
+TEST_F(KeeperHabits, tells_a_person_of_a_bad_end_that_nobody_ordered) {
+  kept.agent.notify = {"tell-me"};
+  kept.agent.restart = RestartPolicy::never;
+  universe.answers["tell-me"] = {.takes = 1s};
+  behave([](SimSelf& self) { self.exit_after(2s, 4); });
+  kept.start_keeper();
+  universe.run_for(1min);
+  EXPECT_EQ(kept.heartbeat().outcome, WorkOutcome::failed);
+  ASSERT_EQ(universe.ran().size(), 1U);
+  const auto incident = nlohmann::json::parse(universe.ran().front().input);
+  EXPECT_EQ(incident["why"], "over: failed, exit 4");
+  EXPECT_EQ(incident["verdict"], "dead");
+  EXPECT_EQ(incident["action"], "escalate");
+  EXPECT_EQ(events_for_a_person(), 1);
+  EXPECT_FALSE(universe.runs(kept.keeper)) << "it stays only until that is told";
+  EXPECT_EQ(kept.heartbeat().resumes_spent, 0U) << "what was not done is not spent";
+}
+
+TEST_F(KeeperHabits, tells_a_person_once_of_a_program_that_cannot_start) {
+  kept.agent.notify = {"tell-me"};
+  kept.agent.command = {"no-such-program"};
+  universe.answers["tell-me"] = {.takes = 1s};
+  kept.start_keeper();
+  universe.run_for(1min);
+  EXPECT_EQ(kept.heartbeat().outcome, WorkOutcome::failed);
+  ASSERT_EQ(universe.ran().size(), 1U);
+  EXPECT_TRUE(universe.ran().front().input.contains("could not be started: "))
+      << universe.ran().front().input;
+  EXPECT_EQ(events_for_a_person(), 1);
+  EXPECT_FALSE(universe.runs(kept.keeper));
+}
+
+TEST_F(KeeperHabits, tells_nobody_of_an_end_that_was_ordered) {
+  kept.agent.notify = {"tell-me"};
+  kept.start_keeper();
+  universe.run_for(10s);
+  stop();
+  universe.run_for(1min);
+  expect_stopped();
+  EXPECT_TRUE(universe.ran().empty());
+  EXPECT_EQ(events_for_a_person(), 0);
+}
+
+TEST_F(KeeperHabits, notes_that_it_took_the_place_of_another) {
+  const std::int64_t first = kept.start_keeper();
+  universe.run_for(10s);
+  EXPECT_FALSE(events().contains("a new keeper"));
+  universe.kill(first);
+  kept.start_keeper();
+  universe.run_for(10s);
+  EXPECT_TRUE(events().contains("a new keeper goes on in the place of process " +
+                                std::to_string(first) + ", which is gone"))
+      << events();
 }
 
 // --- Idle ---------------------------------------------------------------------------------------

@@ -20,6 +20,11 @@ WallTime calendar_time(double seconds) {
   return WallTime{std::chrono::nanoseconds{static_cast<std::int64_t>(seconds * 1e9)}};
 }
 
+std::string keeper_words(const ProcessId& keeper) {
+  return keeper.pid == 0 ? "one that is gone"
+                         : fmt::format("process {}, which is gone", keeper.pid);
+}
+
 }  // namespace
 
 Result<Keeper::Began> Keeper::begin() {
@@ -56,10 +61,13 @@ Result<void> Keeper::recover() {
   recorder_ = *std::move(recorder);
   recorder_->on_verdict([this](const Decision& decision) { on_verdict(decision); });
   senses_ = std::make_unique<Senses>(*folder_, settings_.agent.adapter, found.offsets);
+  dialogue_ =
+      std::make_unique<Dialogue>(machine_, *folder_, settings_.agent, settings_.environment);
+  if (const auto from = dialogue_->stream_from(record_.life)) senses_->remember(*from);
   if (record_.life == 0) remember_life(found);
 
   const ProcessId self = machine_.processes.self();
-  record_.keeper = self;
+  const ProcessId before = std::exchange(record_.keeper, self);
   Heartbeat& says = pulse_->change();
   says.agent = settings_.agent.agent;
   says.session = settings_.agent.session;
@@ -79,6 +87,10 @@ Result<void> Keeper::recover() {
     begin_life();
     if (stage_ < Stage::over) wake_ = machine_.loop.at(machine_.clock.now(), [this] { look(); });
     return {};
+  }
+  if (before != self) {  // else it is we, with a newer program
+    event("note", fmt::format("a new keeper goes on in the place of {}", keeper_words(before)), "",
+          false);
   }
   take_over(found);
   // Our absence is written down before our own pulse shows: whoever comes after us, if we die here,

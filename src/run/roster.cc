@@ -124,6 +124,7 @@ class Observer {
     entry.next_at = calendar_of(says.next_at);
     entry.since = calendar_of(says.since);
     if (source_ == Source::journal) ask_journal(entry);
+    entry.stuck = says_stuck(entry.because);
     entry.state = tend::word(entry.verdict);
     if (says.life == 0) entry.state = "starting";
     if (says.status == Status::paused) entry.state = "paused";
@@ -136,6 +137,7 @@ class Observer {
 
   [[nodiscard]] Group group_of(const Entry& entry) const {
     if (entry.known.heartbeat.status == Status::paused) return Group::waiting;
+    if (entry.stuck) return Group::needs_you;
     switch (entry.verdict) {
       case Verdict::stalled:
       case Verdict::looping:
@@ -243,8 +245,9 @@ std::string what_to_do(const Entry& entry) {
   if (entry.group != Group::needs_you || !entry.known.folder) return "";
   const char* command = "explain";
   if (!entry.known.problem.empty()) return "look at " + entry.known.folder->path();
-  if (!entry.over() && entry.keeper != KeeperIs::alive) command = "run --attach";
-  if (entry.over() || entry.phase == Phase::person) command = "logs";
+  if (entry.verdict == Verdict::looping) command = "unpause";
+  if (!entry.over() && entry.keeper != KeeperIs::alive) command = "run -d --attach";
+  if (entry.over() || entry.phase == Phase::person || entry.stuck) command = "logs";
   return fmt::format("tend {} {}", command, entry.handle);
 }
 
@@ -269,17 +272,27 @@ void relate(std::vector<Entry>& entries) {
   for (const auto& [agent, all] : names) {
     const auto living =
         std::ranges::count_if(all, [&](std::size_t i) { return !entries[i].over(); });
+    std::size_t newest = all.front();
+    for (const std::size_t i : all) {
+      if (is_newer(entries[newest].known, entries[i].known)) newest = i;
+    }
     for (const std::size_t i : all) {
       Entry& entry = entries[i];
-      const bool meant = all.size() == 1 || (!entry.over() && living == 1);
+      const bool meant = living == 0 ? i == newest : living == 1 && !entry.over();
       if (meant && !agent.empty()) entry.handle = agent;
       // Whoever started it again has seen how it ended.
-      if (entry.over() && i != all.back()) entry.group = Group::done;
+      if (entry.over() && (living > 0 || i != newest)) entry.group = Group::done;
     }
   }
 }
 
 }  // namespace
+
+bool says_stuck(const std::vector<std::string>& because) {
+  Reason stuck;
+  stuck.because = Because::stuck_by_own_word;
+  return std::ranges::find(because, describe(stuck)) != because.end();
+}
 
 Result<std::vector<Entry>> roster(Machine& machine, Folder& home) {
   auto agents = agents_of(home);

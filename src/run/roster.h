@@ -34,8 +34,8 @@ inline constexpr std::array<std::string_view, 4> kGroupWords{"needs_you", "worki
                                                              "done"};
 
 /// One agent. Needs you: no keeper or one that hangs, stalled, looping, orphaned, dead for two
-/// minutes and not back, waiting for a person, unreadable; and one that did not end well, for a
-/// day or until another of its name was started.
+/// minutes and not back, waiting for a person, stuck by its own word, unreadable; and one that did
+/// not end well, for a day or until another of its name was started.
 struct Entry {
   KnownAgent known;
   KeeperIs keeper = KeeperIs::gone;
@@ -53,12 +53,16 @@ struct Entry {
   Verdict verdict = Verdict::unknown;
   Phase phase = Phase::start;
   std::vector<std::string> because;
+  bool stuck = false;  // by its own word
   std::string next;
   WallTime next_at{};
 
   WallTime since{};  // of the state; 1970: not known
   [[nodiscard]] bool over() const { return is_terminal(known.heartbeat.status); }
 };
+
+/// Whether it is among the reasons that the agent asks for help: `tend state stuck`.
+bool says_stuck(const std::vector<std::string>& because);
 
 /// Parents before their children, older before newer, as agents_of() gives them.
 Result<std::vector<Entry>> roster(Machine& machine, Folder& home);

@@ -64,7 +64,7 @@ TEST(Roster, takes_a_heartbeat_for_void_once_its_keeper_is_gone) {
   EXPECT_EQ(entry.state, "no keeper");
   EXPECT_EQ(entry.verdict, Verdict::unknown);
   EXPECT_EQ(entry.process, RunState::running);
-  EXPECT_EQ(entry.to_do, "tend run --attach worker-s1");
+  EXPECT_EQ(entry.to_do, "tend run -d --attach worker-s1");
 }
 
 TEST(Roster, asks_the_system_whether_an_agent_without_a_keeper_lives) {
@@ -159,8 +159,40 @@ TEST(Roster, wants_a_person_for_one_that_loops) {
   const Entry entry = only(kept);
   EXPECT_EQ(entry.state, "looping");
   EXPECT_EQ(entry.group, Group::needs_you);
-  EXPECT_EQ(entry.to_do, "tend explain worker-s1");
+  EXPECT_EQ(entry.to_do, "tend unpause worker-s1");
   EXPECT_NE(entry.next, "");
+}
+
+TEST(Roster, wants_a_person_for_one_that_says_it_is_stuck) {
+  Kept kept;
+  kept.universe.behaviours["worker"] = work;
+  kept.start_keeper();
+  kept.universe.run_for(5s);
+  EXPECT_EQ(only(kept).group, Group::working);
+  kept.universe.disk.write(kept.path("signals.jsonl"), R"({"is":"state","state":"stuck","life":1})"
+                                                       "\n");
+  kept.universe.run_for(500ms);
+  const Entry entry = only(kept);
+  EXPECT_EQ(entry.why, "says it is stuck");
+  EXPECT_EQ(entry.group, Group::needs_you);
+  EXPECT_EQ(entry.to_do, "tend logs worker-s1");
+}
+
+TEST(Roster, names_those_that_are_over_by_the_newest_of_a_name) {
+  Kept kept;
+  kept.universe.behaviours["worker"] = [](SimSelf& self) { self.exit_after(5s, 3); };
+  kept.start_keeper();
+  kept.universe.run_for(60s);
+  Heartbeat older = kept.heartbeat();
+  older.started -= 1000;
+  kept.universe.disk.make_folder("/home/user/tend/sessions/s2");
+  kept.universe.disk.write("/home/user/tend/sessions/s2/.heartbeat", format_heartbeat(older));
+  const auto entries = roster_of(kept);
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[0].handle, "worker-s1");
+  EXPECT_EQ(entries[0].group, Group::needs_you);
+  EXPECT_EQ(entries[1].handle, "s2");
+  EXPECT_EQ(entries[1].group, Group::done);
 }
 
 TEST(Roster, names_the_parent_of_a_child) {

@@ -16,10 +16,6 @@ constexpr std::size_t kMostRemarks = 100;
 constexpr std::size_t kManySignals = 2000;  // for one look
 constexpr std::size_t kLongestSignal = std::size_t{32} * 1024;
 
-std::unique_ptr<Adapter> make_adapter(AdapterKind kind) {
-  return kind == AdapterKind::none ? nullptr : make_line_adapter();
-}
-
 }  // namespace
 
 Senses::Senses(Folder& folder, AdapterKind adapter, const Offsets& offsets)
@@ -29,7 +25,7 @@ Senses::Senses(Folder& folder, AdapterKind adapter, const Offsets& offsets)
       lines_(
           [this](std::string_view line) {
             if (adapter_ == nullptr) return;
-            adapter_->take(line, now_, *batch_);
+            adapter_->take(line, {.now = now_ + shift_, .wall = wall_}, *batch_);
           },
           [this](std::uint64_t size) {
             remark(fmt::format("a line of {} bytes in the stream was passed over", size));
@@ -75,9 +71,11 @@ void Senses::go_on() {
   if (const auto facts = folder_.facts(kErrorFile); facts && *facts) errors_size_ = (*facts)->size;
 }
 
-void Senses::look(SignalBatch& batch, Instant now, std::uint32_t life, Duration shift) {
+void Senses::look(SignalBatch& batch, Instant now, WallTime wall, std::uint32_t life,
+                  Duration shift) {
   batch_ = &batch;
   now_ = now;
+  wall_ = wall;
   life_ = life;
   shift_ = shift;
   has_more_ = false;
@@ -165,7 +163,36 @@ Offsets Senses::offsets() const {
           .said = signals_.offset() - signal_lines_.kept()};
 }
 
-std::vector<std::string> Senses::take_remarks() { return std::exchange(remarks_, {}); }
+std::vector<std::string> Senses::take_remarks() {
+  if (adapter_) {
+    for (std::string& text : adapter_->take_remarks()) remark(std::move(text));
+  }
+  return std::exchange(remarks_, {});
+}
+
+void Senses::remember(std::uint64_t from) {
+  const std::uint64_t until = offsets().stream;
+  if (conversation() == nullptr || from >= until) return;
+  SignalBatch judged;
+  Tail before(folder_, kStreamFile, from);
+  std::uint64_t left = until - from;
+  LineFeed lines([&](std::string_view line) { adapter_->take(line, {}, judged); },
+                 [](std::uint64_t) {});
+  while (left > 0) {
+    const auto got = before.read();
+    if (!got || got->bytes.empty() || got->cut) break;
+    if (got->skipped) {
+      lines.reset();
+      if (before.offset() - got->bytes.size() >= until) break;
+      left = until - (before.offset() - got->bytes.size());
+    }
+    const std::string_view piece = got->bytes.substr(0, left);
+    lines.feed(piece);
+    left -= piece.size();
+    judged.clear();
+  }
+  std::ignore = adapter_->take_remarks();  // they were told
+}
 
 void Senses::bound(bool life_over) {
   bound_file(kStreamFile, offsets().stream, kStreamKept, stream_punched_, life_over);

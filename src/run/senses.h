@@ -31,7 +31,10 @@ class Senses {
 
   /// Reads everything to its end; of what was said as much as one look may take. `shift` moves the
   /// machine's clock to the journal's.
-  void look(SignalBatch& batch, Instant now, std::uint32_t life, Duration shift);
+  void look(SignalBatch& batch, Instant now, WallTime wall, std::uint32_t life, Duration shift);
+  /// The life that is being kept began at `from` in the stream: what was judged of it already is
+  /// read again, for what the language itself has to remember.
+  void remember(std::uint64_t from);
   /// The process is over: a last line without a newline is a line.
   void flush(SignalBatch& batch, Instant now, bool ended_well);
 
@@ -39,6 +42,14 @@ class Senses {
   [[nodiscard]] bool has_more() const { return has_more_; }
   /// Why the agent cannot be heard; empty if all is well.
   [[nodiscard]] const std::string& problem() const { return problem_; }
+  /// nullptr for a language that has no conversations.
+  [[nodiscard]] const Conversation* conversation() const {
+    return adapter_ ? adapter_->conversation() : nullptr;
+  }
+  /// The language that is heard.
+  [[nodiscard]] AdapterKind language() const {
+    return adapter_ ? adapter_->kind() : AdapterKind::none;
+  }
   /// Behind the last whole lines that were read.
   [[nodiscard]] Offsets offsets() const;
   /// What a person should know, said once: a stream that was cut, a line that was too long.
@@ -78,6 +89,7 @@ class Senses {
   // Where a look at hand puts what it finds.
   SignalBatch* batch_ = nullptr;
   Instant now_{};
+  WallTime wall_{};
   std::uint32_t life_ = 0;
   Duration shift_{};
   std::vector<std::string> remarks_;

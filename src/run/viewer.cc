@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/duration.h"
+#include "run/roster.h"
 #include "store/agent_file.h"
 #include "store/intent.h"
 #include "store/life_record.h"
@@ -26,6 +27,8 @@ constexpr Duration kReplacedWithin = 10min;
 constexpr std::size_t kMostReplaced = 5;
 constexpr int kSignalled = 128;
 constexpr int kHangUp = 1;
+constexpr int kInterrupt = 2;
+constexpr int kTerminate = 15;
 
 std::uint64_t offset_for(Folder& folder, const char* name, Viewer::From from) {
   if (from == Viewer::From::start) return 0;
@@ -61,8 +64,8 @@ Viewer::Viewer(Machine& machine, Folder& folder, KeeperProgram keeper, bool inhe
 Viewer::~Viewer() = default;
 
 int Viewer::run() {
-  orders_.push_back(machine_.loop.on(Order::interrupt, [this] { stop_agent(); }));
-  orders_.push_back(machine_.loop.on(Order::terminate, [this] { stop_agent(); }));
+  orders_.push_back(machine_.loop.on(Order::interrupt, [this] { stop_agent(kInterrupt); }));
+  orders_.push_back(machine_.loop.on(Order::terminate, [this] { stop_agent(kTerminate); }));
   orders_.push_back(machine_.loop.on(Order::hang_up, [this] { end(kSignalled + kHangUp); }));
   orders_.push_back(machine_.loop.on(Order::look, [] {}));
   change_ = machine_.loop.on_change(folder_.path(), [this] { tick(); });
@@ -89,10 +92,10 @@ void Viewer::tick() {
         heartbeat_.process.pid == 0) {
       say(heartbeat_.note);
     }
-    end(exit_code_of(heartbeat_));
+    end(exit_code());
     return;
   }
-  if (heartbeat_.verdict == Verdict::looping && !stopping_) {
+  if (heartbeat_.verdict == Verdict::looping && stopping_ == 0) {
     say(fmt::format(
         "{} is held: {}; see `tend explain {}`", heartbeat_.agent,
         heartbeat_.because.empty() ? "it ended the same way too often" : heartbeat_.because.front(),
@@ -104,6 +107,15 @@ void Viewer::tick() {
   if (over_) return;
   const Duration wait = change_ ? kTick : kTickWithoutHints;
   timer_ = machine_.loop.at(machine_.clock.now() + wait, [this] { tick(); });
+}
+
+/// The agent's own. But whether it was asked by SIGINT or by SIGTERM on our order is no concern of
+/// whoever gave us that: it sees the signal that it sent.
+int Viewer::exit_code() const {
+  const Exit& exit = heartbeat_.exit;
+  const bool was_asked =
+      exit == Exit{Exit::How::signal, kInterrupt} || exit == Exit{Exit::How::signal, kTerminate};
+  return stopping_ != 0 && was_asked ? kSignalled + stopping_ : exit_code_of(heartbeat_);
 }
 
 void Viewer::show(Tail& tail, Output& to) {
@@ -128,7 +140,8 @@ void Viewer::look_at_heartbeat() {
 /// Bell and title: this one needs a person.
 void Viewer::attention(const Heartbeat& heartbeat) {
   const bool needs = heartbeat.verdict == Verdict::stalled ||
-                     heartbeat.verdict == Verdict::looping || heartbeat.phase == Phase::person;
+                     heartbeat.verdict == Verdict::looping || heartbeat.phase == Phase::person ||
+                     says_stuck(heartbeat.because);
   const std::string text = needs ? std::string(word(heartbeat.verdict)) : "";
   if (text == told_) return;
   told_ = text;
@@ -181,7 +194,7 @@ void Viewer::replace_keeper(const std::string& why) {
   if (replaced_.size() >= kMostReplaced) {
     say(fmt::format(
         "{} keepers died within {}: not replaced any more; see {}/keeper.log, then "
-        "`tend run --attach {}`",
+        "`tend run -d --attach {}`",
         kMostReplaced, format_duration(kReplacedWithin), folder_.path(), folder_.path()));
     end(kExitNoKeeper);
     return;
@@ -196,18 +209,20 @@ void Viewer::replace_keeper(const std::string& why) {
 
 // --- Orders -------------------------------------------------------------------------------------
 
-void Viewer::stop_agent() {
+void Viewer::stop_agent(int signal) {
   Intent intent;
   intent.want = Want::stop;
-  intent.now = stopping_;
-  intent.by = "Ctrl-C";
+  intent.now = stopping_ != 0;
+  intent.by = signal == kInterrupt ? "Ctrl-C" : "SIGTERM";
   intent.at = calendar_seconds(machine_.clock.wall());
   if (auto written = write_intent(folder_, intent); !written) {
     say(written.error().text);
     return;
   }
-  if (!stopping_) say(fmt::format("stopping {} (again: at once)", heartbeat_.agent));
-  stopping_ = true;
+  if (stopping_ == 0) {
+    say(fmt::format("stopping {} (again: at once)", heartbeat_.agent));
+    stopping_ = signal;
+  }
   poke_keeper(machine_, folder_);
 }
 

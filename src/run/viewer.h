@@ -42,8 +42,9 @@ class Viewer {
   void look_at_keeper();
   void replace_keeper(const std::string& why);
   void watch_keeper(const ProcessId& id);
-  void stop_agent();
+  void stop_agent(int signal);
   void attention(const Heartbeat& heartbeat);
+  [[nodiscard]] int exit_code() const;
   void end(int code);
   void say(const std::string& text);
 
@@ -59,7 +60,7 @@ class Viewer {
   Heartbeat heartbeat_;
   std::uint64_t heartbeat_file_ = 0;
   bool over_ = false;
-  bool stopping_ = false;
+  int stopping_ = 0;  // the signal that stops the agent; 0: none yet
   int code_ = 0;
   std::string told_;
 

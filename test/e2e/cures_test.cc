@@ -53,6 +53,25 @@ class CuresTest : public E2e {
   }
 };
 
+// Saved work.
+
+TEST_F(CuresTest, a_name_that_is_used_again_moves_no_work_that_was_saved) {
+  const Path repository = scratch() / "repository";
+  std::filesystem::create_directory(repository);
+  git(repository, {"init", "-q", "-b", "main"});
+  for (const std::string work : {"first", "second"}) {
+    std::ofstream(repository / "work.txt") << work << "\n";
+    const auto ran = tend(
+        {"run", "--name", "dup", "--worktree", repository.string(), "--", "sh", "-c", "exit 1"});
+    EXPECT_EQ(ran.exit, 1) << ran.err;
+  }
+  EXPECT_EQ(git(repository, {"show", "refs/tend/dup/1:work.txt"}), "first\n");
+  EXPECT_EQ(git(repository, {"show", "refs/tend/dup/1-2:work.txt"}), "second\n");
+  const auto saved = done("preserve");
+  ASSERT_EQ(saved.size(), 2U);
+  EXPECT_TRUE(saved[1].contains("1 file in refs/tend/dup/1-2 ")) << saved[1];
+}
+
 // Hanging.
 
 TEST_F(CuresTest, a_hanging_program_is_saved_killed_and_resumed) {

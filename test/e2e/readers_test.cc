@@ -62,7 +62,7 @@ TEST_F(ReadersTest, status_says_that_a_keeper_was_killed_and_that_its_agent_live
   EXPECT_EQ(after["state"], "no keeper");
   EXPECT_EQ(after["verdict"], "unknown");
   EXPECT_EQ(after["process"], "running");
-  EXPECT_EQ(after["to_do"], "tend run --attach api");
+  EXPECT_EQ(after["to_do"], "tend run -d --attach api");
   EXPECT_TRUE(is_running(number(after, "pid")));
 }
 

@@ -153,6 +153,29 @@ TEST_F(RunTest, keeps_two_in_one_home_apart) {
   EXPECT_EQ(agent_folders().size(), 2U);
 }
 
+TEST_F(RunTest, refuses_a_name_that_is_taken) {
+  const Path folder = keep({"--name", "coder"}, worker({"--pids", pids().string()}));
+  ASSERT_FALSE(folder.empty());
+  const auto second = tend({"run", "--name", "coder", "--", "true"});
+  EXPECT_EQ(second.exit, 1);
+  EXPECT_EQ(lines_of(second.err).size(), 1U) << second.err;
+  EXPECT_TRUE(second.err.contains("`tend stop coder`")) << second.err;
+  EXPECT_EQ(agent_folders().size(), 1U);
+  EXPECT_EQ(tend({"stop", "coder"}).exit, 0);
+  EXPECT_EQ(tend({"run", "--name", "coder", "--", "true"}).exit, 0);
+}
+
+TEST_F(RunTest, gives_one_name_to_one_of_many_that_come_at_once) {
+  std::vector<Background> all;
+  for (int i = 0; i < 6; ++i) {
+    all.push_back(start_tend({"run", "--detach", "--name", "coder", "--", "sleep", "600"}));
+  }
+  int started = 0;
+  for (Background& one : all) started += one.wait().exit == 0 ? 1 : 0;
+  EXPECT_EQ(started, 1);
+  EXPECT_EQ(agent_folders().size(), 1U);
+}
+
 // What is on record.
 
 TEST_F(RunTest, records_a_good_end) {
@@ -243,9 +266,20 @@ TEST_F(RunTest, stops_the_program_when_the_viewer_is_terminated) {
   viewer.signal(SIGTERM);
   const auto ran = viewer.wait();
   EXPECT_FALSE(ran.timed_out);
-  EXPECT_NE(ran.exit, 0);
+  EXPECT_EQ(ran.exit, 128 + SIGTERM) << ran.err;
   EXPECT_FALSE(is_running(agent));
   EXPECT_EQ(text(heartbeat_of(only_agent()), "outcome"), "stopped");
+  EXPECT_EQ(text(heartbeat_of(only_agent()), "ended_by"), "SIGTERM");
+}
+
+TEST_F(RunTest, interrupts_a_shell_and_the_tool_it_waits_for) {
+  Background viewer = start_tend(run_of(shell("sh -c 'echo ready; exec sleep 600'; true")));
+  ASSERT_TRUE(eventually([&] { return viewer.out() == "ready\n"; }));
+  viewer.signal(SIGINT);
+  const auto ran = viewer.wait();
+  EXPECT_EQ(ran.exit, 128 + SIGINT) << ran.err;
+  const std::string journal = read_file(only_agent() / "journal.jsonl");
+  EXPECT_TRUE(journal.contains("stopped: ended by SIGINT")) << journal;
 }
 
 TEST_F(RunTest, stops_also_what_escaped_into_another_session) {

@@ -182,7 +182,9 @@ TEST_F(StatesTest, a_watched_process_is_never_ended) {
   Background child = start({.arguments = {"sleep", "600"}});
   ASSERT_EQ(tend({"watch", "--name", "child", std::to_string(child.pid())}).exit, 0);
   const Path folder = only_agent();
-  EXPECT_EQ(tend({"stop", "child"}).exit, 0);
+  const auto stopped = tend({"stop", "child"});
+  EXPECT_EQ(stopped.exit, 0);
+  EXPECT_EQ(stopped.out, "child: no longer watched\n");
   EXPECT_EQ(text_in(heartbeat_of(folder), "status"), "withdrawn") << heartbeat_of(folder);
   EXPECT_FALSE(child.is_over());
 }

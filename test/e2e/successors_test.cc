@@ -85,6 +85,21 @@ TEST_F(SuccessorsTest, attach_puts_a_keeper_on_when_viewer_and_keeper_were_kille
   EXPECT_FALSE(is_running(agent));
 }
 
+TEST_F(SuccessorsTest, attach_detached_puts_a_keeper_on_and_returns) {
+  const Path folder = keep({"--name", "a"}, worker({"--pids", pids().string()}));
+  const pid_t agent = pid_of(pids(), "main");
+  const auto nothing_to_do = tend({"run", "-d", "--attach", "a"});
+  EXPECT_EQ(nothing_to_do.out, "a " + folder.string() + "\n");
+  const long keeper = number_in(heartbeat_of(folder), "keeper_pid");
+  ASSERT_NO_FATAL_FAILURE(kill_keeper(folder));
+  const auto ran = tend({"run", "-d", "--attach", "a"});
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_EQ(ran.out, "a " + folder.string() + "\n");
+  EXPECT_TRUE(await_keeper_other_than(folder, keeper));
+  EXPECT_TRUE(is_running(agent));
+  EXPECT_TRUE(has_event("a new keeper goes on in the place of process " + std::to_string(keeper)));
+}
+
 TEST_F(SuccessorsTest, an_order_finds_a_keeper_for_a_program_that_has_none) {
   const Path folder = keep({"--name", "a"}, worker({"--pids", pids().string()}));
   const pid_t agent = pid_of(pids(), "main");
@@ -125,7 +140,7 @@ TEST_F(SuccessorsTest, a_viewer_gives_up_after_five_keepers_and_leaves_the_progr
   }
   const auto ran = viewer.wait();
   EXPECT_EQ(ran.exit, 70) << ran.err;
-  EXPECT_TRUE(ran.err.contains("tend run --attach")) << ran.err;
+  EXPECT_TRUE(ran.err.contains("tend run -d --attach")) << ran.err;
   EXPECT_TRUE(is_running(agent));
   EXPECT_EQ(starts(), 1U);
 }
@@ -283,7 +298,7 @@ TEST_F(SuccessorsTest, reload_of_one_without_a_keeper_says_so) {
   ASSERT_NO_FATAL_FAILURE(kill_keeper(folder));
   const auto ran = tend({"reload", "a"});
   EXPECT_EQ(ran.exit, 1);
-  EXPECT_TRUE(ran.err.contains("tend run --attach a")) << ran.err;
+  EXPECT_TRUE(ran.err.contains("tend run -d --attach a")) << ran.err;
 }
 
 // What a program says of itself reaches the journal, in its own life only.

@@ -1,0 +1,82 @@
+// Taking agents on, on a simulated machine: which names are free.
+#include "run/hire.h"
+
+#include <string>
+
+#include "run/kept_test.h"
+
+namespace tend {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Hire : public KeptTest {
+ protected:
+  /// The problem; "" if it was taken on.
+  std::string take_on(AgentFile agent) {
+    Machine& machine = universe.machine("tend");
+    const auto home = machine.folders.open(Kept::kHome);
+    const auto made = make_agent(machine, **home, agent);
+    if (!made) return made.error().text;
+    EXPECT_TRUE((*made)->read("agent.json", 100'000)->has_value());
+    return "";
+  }
+  std::string take_on(const std::string& name) {
+    AgentFile agent = kept.agent;
+    agent.agent = name;
+    return take_on(agent);
+  }
+};
+
+TEST_F(Hire, refuses_the_name_of_one_that_is_not_over) {
+  kept.start_keeper();
+  universe.run_for(10s);
+  EXPECT_EQ(take_on("worker-s1"),
+            "worker-s1 is not over; `tend stop worker-s1` ends it, `tend run --attach worker-s1` "
+            "shows it; or choose another --name");
+  EXPECT_EQ(take_on("worker-s2"), "");
+  universe.kill(kept.keeper);
+  EXPECT_EQ(take_on("worker-s1"),
+            "worker-s1 is not over; `tend stop worker-s1` ends it, `tend run -d --attach "
+            "worker-s1` puts a keeper on; or choose another --name");
+}
+
+TEST_F(Hire, gives_the_name_of_one_that_is_over_again) {
+  behave([](SimSelf& self) { self.exit_after(2s, 0); });
+  kept.start_keeper();
+  universe.run_for(10s);
+  ASSERT_TRUE(kept.over());
+  EXPECT_EQ(take_on("worker-s1"), "");
+  EXPECT_NE(take_on("worker-s1"), "") << "the second one is not over";
+}
+
+TEST_F(Hire, refuses_a_process_that_has_a_keeper) {
+  kept.start_keeper();
+  universe.run_for(10s);
+  AgentFile watched = kept.agent;
+  watched.agent = "other";
+  watched.command.clear();
+  watched.watched = kept.heartbeat().process;
+  EXPECT_EQ(take_on(watched),
+            "process " + std::to_string(watched.watched->pid) +
+                " has a keeper already, as worker-s1; see `tend explain worker-s1`");
+  universe.kill(kept.keeper);
+  EXPECT_EQ(take_on(watched), "");
+}
+
+TEST_F(Hire, makes_names_of_its_own_where_none_is_given) {
+  EXPECT_EQ(take_on(""), "");
+  EXPECT_EQ(take_on(""), "");
+}
+
+TEST_F(Hire, waits_for_others_who_look_at_the_names) {
+  Machine& other = universe.machine("other");
+  const auto home = other.folders.open(Kept::kHome);
+  auto names = (*home)->open(".names", Folder::Open::update);
+  ASSERT_TRUE((*names)->lock().value());
+  universe.after(1s, [&] { names->reset(); });
+  EXPECT_EQ(take_on("a"), "");
+}
+
+}  // namespace
+}  // namespace tend
