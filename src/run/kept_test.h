@@ -124,7 +124,7 @@ class Kept {
       if (!folder || !home) throw std::runtime_error("no folder: " + folder.error().text);
       KeeperSettings settings{.agent = agent,
                               .policy = policy,
-                              .environment = {"PATH=/bin"},
+                              .environment = {"PATH=/bin", "HOME=/home/user"},
                               .runtime_folder = "/home/user"};
       auto kept = std::make_shared<Keeper>(machine, *std::move(folder), *std::move(home),
                                            std::move(settings));

@@ -226,6 +226,7 @@ class Observer {
     const bool known = says.outcome != WorkOutcome::none;
     entry.state = known ? word(says.outcome) : kStatusWords[static_cast<std::size_t>(says.status)];
     entry.why = says.life == 0 && !says.note.empty() ? says.note : says.ended_by;
+    if (says.outcome == WorkOutcome::done && !says.note.empty()) entry.why += ", " + says.note;
     if (entry.why.empty()) entry.why = exit_words(says.exit);
     const bool bad = says.outcome == WorkOutcome::failed ||
                      says.outcome == WorkOutcome::escalated ||
