@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 SECONDS ?= 60
 FILES_NEWEST ?= all
 FILES = git ls-files -z --cached --others --exclude-standard -- '*.cc' '*.h'
-.PHONY: demo test bench fuzz install format tidy clean setup
+.PHONY: demo test test-agents bench fuzz install format tidy clean setup
 
 setup:
 	@tools/setup
@@ -17,6 +17,9 @@ test: setup
 	@echo "test: building"
 	@cmake --preset dev >/dev/null && cmake --build --preset dev
 	@ctest --preset dev --progress -j$$((2 * $$(nproc))) && echo "test: all tests passed"
+
+test-agents: setup
+	@test/agents/run $(if $(ONLY),--only '$(ONLY)') $(AGENTS)
 
 bench: setup
 	@echo "bench: building"

@@ -82,7 +82,7 @@ void Dialogue::hear(const Conversation& conversation) {
 /// A file that cannot be written costs at most a resume by another keeper.
 void Dialogue::write() { std::ignore = write_conversation(folder_, file_); }
 
-std::string Dialogue::doubt(const Conversation& conversation) {
+std::string Dialogue::doubt(const Conversation& conversation, std::uint32_t life) {
   if (conversation.failed) return "its last turn ended in an error";
   if (conversation.tools > 0 && conversation.denied >= conversation.tools) {
     return "everything it wanted to do was denied";
@@ -90,7 +90,8 @@ std::string Dialogue::doubt(const Conversation& conversation) {
   if (conversation.denied > 0) {
     return fmt::format("{} of what it wanted to do was denied", conversation.denied);
   }
-  if (conversation.tools == 0) return "it used no tool, so it changed nothing";
+  // What lives before this one did is in its session, not in this stream.
+  if (conversation.tools == 0 && life == 1) return "it used no tool, so it changed nothing";
   return "";
 }
 

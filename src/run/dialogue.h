@@ -38,7 +38,7 @@ class Dialogue {
   /// What its stream told so far.
   void hear(const Conversation& conversation);
   /// The life ended well; why that is in doubt, "" if it is not.
-  static std::string doubt(const Conversation& conversation);
+  static std::string doubt(const Conversation& conversation, std::uint32_t life);
 
   /// Whether its session grew on disk since this was asked last.
   bool transcripts_grew();

@@ -278,7 +278,7 @@ void Keeper::write_end() {
 void Keeper::say_doubt() {
   const Conversation* const told = senses_->conversation();
   if (told == nullptr) return;
-  const std::string doubt = Dialogue::doubt(*told);
+  const std::string doubt = Dialogue::doubt(*told, record_.life);
   if (doubt.empty()) return;
   pulse_->change().note = "in doubt: " + doubt;
   recorder_->remark(pulse_->says().note);

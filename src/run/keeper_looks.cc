@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "judge/account.h"
 #include "run/hire.h"
 #include "run/keeper.h"
 #include "store/home.h"
@@ -89,6 +90,10 @@ void Keeper::sample() {
   if (!settings_.agent.tmux.empty()) look_at_terminal();
   if (settings_.agent.worktree.empty() || files_look_) return;
   const WallTime looked = machine_.clock.wall();
+  // What changed before its last real sign was part of that, and is no news.
+  const Account account =
+      tend::account(recorder_->judge(), machine_.clock.now() + recorder_->shift());
+  if (account.real.seen) files_since_ = std::max(files_since_, looked - account.real.age);
   files_look_ =
       machine_.version_control.changed_since(settings_.agent.worktree, files_since_,
                                              {home_->path()}, [this, looked](Result<bool> changed) {

@@ -37,7 +37,7 @@ struct LineTime {
 struct Conversation {
   std::string session;           // by which the agent can go on with it; "" if it named none
   bool session_unknown = false;  // the agent was to go on, and knows no such session
-  std::uint32_t tools = 0;       // calls that were answered
+  std::uint32_t tools = 0;       // calls that were made
   std::uint32_t denied = 0;      // of them, those that nobody was there to allow
   bool said_something = false;   // text of the lead
   bool failed = false;           // the last turn ended in an error

@@ -100,6 +100,7 @@ void AgentAdapter::end_turn(std::string_view word) {
 
 OpenCalls::Call& AgentAdapter::open_call(std::string_view id, std::string_view tool,
                                          std::string_view input, std::string_view task) {
+  if (calls_.find(id) == nullptr) ++conversation_.tools;
   OpenCalls::Call& call = calls_.open(id);
   call.tool = tool;
   call.task = task;
@@ -118,7 +119,6 @@ Signal& AgentAdapter::say_open(const OpenCalls::Call& call) {
 void AgentAdapter::close_call(std::string_view id, std::string_view result, std::string_view task) {
   OpenCalls::Call* const call = calls_.find(id);
   if (call == nullptr) return progress(task);
-  ++conversation_.tools;
   if (call->question) put(Kind::answer).id = kept(call->id);
   say_closed(*call, calls_.count_same(*call, print_of(result)));
   calls_.close(*call);

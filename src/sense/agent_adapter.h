@@ -18,7 +18,10 @@ class AgentAdapter : public Adapter {
  public:
   void take(std::string_view line, const LineTime& seen, SignalBatch& batch) final;
   void begin_life() final;
-  void end_well(SignalBatch& /*batch*/) final {}
+  void end_well(SignalBatch& batch) final {
+    batch_ = &batch;
+    finish_well();
+  }
   [[nodiscard]] const Conversation* conversation() const final { return &conversation_; }
   [[nodiscard]] std::vector<std::string> take_remarks() final {
     return std::exchange(remarks_, {});
@@ -29,6 +32,8 @@ class AgentAdapter : public Adapter {
 
   /// One line. What is not understood is weak().
   virtual void hear(Object& line) = 0;
+  /// It ended by itself and with success, whatever it told before.
+  virtual void finish_well() {}
   /// A new life: what only this language keeps is forgotten.
   virtual void forget() {}
 

@@ -157,7 +157,6 @@ class ClaudeAdapter final : public AgentAdapter {
     if (call == nullptr) return progress(task);
     const bool runs_on = !call->work.empty();
     if (runs_on && (call->background || call->sub_agent)) {
-      ++conversation_.tools;
       call->answered = true;
       return progress(task);
     }

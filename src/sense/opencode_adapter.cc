@@ -1,9 +1,12 @@
 // OpenCode, `run --format json`: it tells of things when they are over. A tool at work, a retry and
 // a sub-agent are all silence.
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "base/quote.h"
 #include "sense/agent_adapter.h"
 #include "sense/causes.h"
 
@@ -34,10 +37,11 @@ class OpencodeAdapter final : public AgentAdapter {
     weak();
   }
 
-  void forget() override { step_is_bare_ = false; }
+  void forget() override { rejected_ = step_is_bare_ = false; }
 
   /// One that follows another with nothing between them asks the same again, after a silence.
   void hear_step() {
+    rejected_ = false;
     if (!turn_is_open()) {
       start_turn();
     } else if (step_is_bare_) {
@@ -57,7 +61,16 @@ class OpencodeAdapter final : public AgentAdapter {
     auto state = object_in(*part, "state");
     const std::string input(state ? raw_in(*state, "input") : std::string_view{});
     std::string result(state ? raw_in(*state, "output") : std::string_view{});
-    if (state) result += raw_in(*state, "error");
+    const std::string_view why = state ? raw_in(*state, "error") : std::string_view{};
+    result += why;
+    if (why.contains("rejected permission")) {
+      rejected_ = true;
+      ++conversation_.denied;
+      remark(
+          fmt::format("{} was not allowed, and nobody was there to ask: allow it under "
+                      "\"permission\" in opencode.json, or run with --auto",
+                      in_quotes(tool)));
+    }
     say_open(open_call(id, tool, input));
     close_call(id, result);
   }
@@ -83,6 +96,12 @@ class OpencodeAdapter final : public AgentAdapter {
     end_turn(word);
   }
 
+  /// Where it may not use a tool it ends there, without a word.
+  void finish_well() override {
+    if (rejected_ && turn_is_open()) end_turn();
+  }
+
+  bool rejected_ = false;      // the last tool was not allowed
   bool step_is_bare_ = false;  // a step has begun, and nothing was told of it yet
 };
 

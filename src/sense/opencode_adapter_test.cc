@@ -35,6 +35,29 @@ class OpencodeAdapter : public testing::Test {
   Hearing hear{make_opencode_adapter()};
 };
 
+TEST_F(OpencodeAdapter,
+       takes_a_good_end_after_a_tool_that_was_not_allowed_for_the_end_of_the_turn) {
+  const std::string denied =
+      R"({"type":"tool_use","part":{"callID":"c1","tool":"bash","state":{"status":"error",)"
+      R"("error":"The user rejected permission to use this specific tool call."}}})";
+  EXPECT_EQ(hear(kStep), "turn-start");
+  EXPECT_EQ(hear(denied), "tool-open id=c1 tool=bash | tool-close id=c1");
+  EXPECT_EQ(hear.conversation().denied, 1U);
+  EXPECT_EQ(hear(finish("tool-calls")), "progress");
+  SignalBatch batch;
+  hear.adapter->end_well(batch);
+  ASSERT_EQ(batch.signals.size(), 1U);
+  EXPECT_EQ(batch.signals[0].is, Kind::turn_end);
+  EXPECT_EQ(hear.adapter->take_remarks().size(), 1U);
+}
+
+TEST_F(OpencodeAdapter, does_not_take_an_end_in_the_middle_of_a_turn_for_its_end) {
+  EXPECT_EQ(hear(kStep), "turn-start");
+  SignalBatch batch;
+  hear.adapter->end_well(batch);
+  EXPECT_TRUE(batch.signals.empty());
+}
+
 TEST_F(OpencodeAdapter, takes_a_second_step_with_nothing_between_for_a_lost_connection) {
   EXPECT_EQ(hear(kStep), "turn-start");
   EXPECT_EQ(hear(kStep), "error cause=network");

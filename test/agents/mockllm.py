@@ -45,6 +45,7 @@ from dialects import dialect_of
 SIDE_JSON = json.dumps({"reasoning": "mock", "next_speaker": "user", "model_choice": "flash",
                         "complexity_reasoning": "mock", "complexity_score": 1})
 FOR_EVER = 1e6
+SAID = 2000  # so many letters of what the user wrote are logged, the last
 
 
 class Script:
@@ -162,7 +163,8 @@ class Handler(BaseHTTPRequestHandler):
         messages = dialect.messages(body)
         n = self.server.number()
         self.server.note(req=n, path=self.path.split("?")[0], messages=len(messages), route=mark,
-                         k=k, item=item, last=[gist(m) for m in messages[-3:]])
+                         k=k, item=item, said=dialect.user(body)[-SAID:],
+                         last=[gist(m) for m in messages[-3:]])
         return n, item
 
     def answer(self, dialect, body, item, uid):
