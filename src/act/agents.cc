@@ -99,6 +99,22 @@ Result<Words> resume_command(AgentStart start, std::span<const std::string> comm
   return result;
 }
 
+std::vector<std::string> anew_command(AgentStart start, std::span<const std::string> command) {
+  constexpr std::string_view kName = "--session-id";
+  std::vector<std::string> result(command.begin(), command.end());
+  if (start.kind != AdapterKind::claude) return result;
+  for (std::size_t i = start.arguments; i < result.size() && result[i] != "--";) {
+    const bool two_words = result[i] == kName && i + 1 < result.size();
+    if (!two_words && !result[i].starts_with(std::string(kName) + "=")) {
+      ++i;
+      continue;
+    }
+    const auto at = result.begin() + static_cast<std::ptrdiff_t>(i);
+    result.erase(at, at + (two_words ? 2 : 1));
+  }
+  return result;
+}
+
 std::string_view headless_form_of(AdapterKind agent) {
   switch (agent) {
     case AdapterKind::claude:

@@ -66,6 +66,10 @@ Result<std::vector<std::string>> resume_command(AgentStart start,
                                                 std::string_view session,
                                                 std::string_view prompt = kResumePrompt);
 
+/// The command for a life that is begun anew after another: a name that the first one gave its
+/// session is taken, and left out.
+std::vector<std::string> anew_command(AgentStart start, std::span<const std::string> command);
+
 /// How it is started to work without a terminal, for people: "claude -p PROMPT".
 std::string_view headless_form_of(AdapterKind agent);
 

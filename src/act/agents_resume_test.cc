@@ -160,5 +160,16 @@ TEST(AgentResume, resumes_what_was_dressed_to_a_command_that_is_still_dressed) {
   }
 }
 
+TEST(AgentAnew, does_not_name_its_session_as_the_first_life_did) {
+  const std::vector<std::string> command{"env",   "A=1",          "claude", "-p",
+                                         "do it", "--session-id", "u-1",    "--session-id=x",
+                                         "--",    "--session-id"};
+  const auto start = agent_of(command);
+  ASSERT_TRUE(start);
+  EXPECT_EQ(
+      anew_command(*start, command),
+      (std::vector<std::string>{"env", "A=1", "claude", "-p", "do it", "--", "--session-id"}));
+}
+
 }  // namespace
 }  // namespace tend

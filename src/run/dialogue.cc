@@ -43,7 +43,8 @@ Dialogue::Start Dialogue::next_life(bool resume) {
   if (!start_) return start;
   const Dressing dressing = agent_.as_is ? Dressing::as_is : Dressing::added;
   Dressed dressed = dress(*start_, agent_.command, environment_, dressing);
-  start.command = std::move(dressed.command);
+  const std::vector<std::string> first = std::move(dressed.command);
+  start.command = file_.life > 0 ? anew_command(*start_, first) : first;
   start.environment = std::move(dressed.environment);
   if (std::exchange(session_unknown_, false)) {
     start.remark = fmt::format("it does not know its session {} any more and is begun anew",
@@ -56,7 +57,7 @@ Dialogue::Start Dialogue::next_life(bool resume) {
     start.remark = "it had not named a session yet and is begun anew";
     return start;
   }
-  auto resumed = resume_command(*start_, start.command, file_.session);
+  auto resumed = resume_command(*start_, first, file_.session);
   if (resumed) {
     start.command = *std::move(resumed);
   } else {

@@ -201,6 +201,8 @@ void Keeper::on_verdict(const Decision& decision) {
   says.because.clear();
   for (const Reason& reason : decision.because()) says.because.push_back(describe(reason));
   event("verdict", word(decision.verdict), "", false);
+  const bool silent_in_tool = decision.verdict == Verdict::suspect && decision.phase == Phase::tool;
+  if (silent_in_tool && is_agent(settings_.agent.adapter)) note_tool_processes();
 }
 
 void Keeper::settle() {

@@ -175,6 +175,7 @@ class Keeper {
   };
   std::optional<Used> used_so_far();
   void look_at_terminal();
+  void note_tool_processes();
 
   Machine& machine_;
   std::unique_ptr<Folder> folder_;

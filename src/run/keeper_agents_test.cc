@@ -200,6 +200,14 @@ TEST_F(KeptAgent, that_gave_up_on_a_long_limit_is_resumed_when_it_is_over) {
   EXPECT_EQ(kept.heartbeat().resumes_spent, 0U) << "a provider's limit spends nothing";
 }
 
+TEST_F(KeptAgent, that_is_silent_in_a_tool_without_a_process_is_told_of) {
+  behave([](SimSelf& self) { self.print(init() + tool_opened("t1", R"(,"timeout":60000)")); });
+  kept.start_keeper();
+  kept.universe.run_for(130s);
+  EXPECT_EQ(kept.heartbeat().verdict, Verdict::suspect);
+  EXPECT_TRUE(told("no process of a tool is there"));
+}
+
 TEST_F(KeptAgent, whose_session_grows_on_disk_is_given_more_time) {
   const std::string transcript =
       "/home/user/.claude/projects/-home-user/" + std::string(kSession) + ".jsonl";

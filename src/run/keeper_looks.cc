@@ -121,6 +121,29 @@ std::optional<Keeper::Used> Keeper::used_so_far() {
   return used;
 }
 
+/// An agent runs each tool in a process group of its own. Whether one is there proves neither work
+/// nor a hang, but tells a person where to look.
+void Keeper::note_tool_processes() {
+  const auto all = machine_.processes.all(kMarkVariable);
+  if (!all || !process_) return;
+  const auto seen_as = [&](const ProcessId& id) {
+    return std::ranges::find_if(*all, [&](const Seen& one) { return one.id == id; });
+  };
+  const auto main = seen_as(record_.process);
+  if (main == all->end()) return;
+  std::int64_t tool = 0;
+  const auto grouped = machine_.processes.members(record_.group);
+  for (const ProcessId& id : members(*all, belonging(), grouped, machine_.processes.self())) {
+    const auto seen = seen_as(id);
+    if (seen != all->end() && seen->job != main->job) tool = id.pid;
+  }
+  const std::string said =
+      tool == 0 ? "a tool is open, and no process of a tool is there: its result may be lost"
+                : fmt::format("a tool is open, and its process {} is there", tool);
+  recorder_->remark(said);
+  event("note", said, "", false);
+}
+
 /// Many silent at once is our fault, or the network's; not theirs. Whoever sees that says `unknown`
 /// of its own agent, so for the others that is the same.
 void Keeper::look_at_fleet(Instant now) {
