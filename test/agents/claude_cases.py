@@ -2,6 +2,7 @@
 import os
 import shutil
 import signal
+import subprocess
 import time
 
 import processes
@@ -236,3 +237,18 @@ def keeper_killed(stage):
     stage.check_left_alone()
     check(stage.tool_log() == ["begin", "end"], "the tool ran once")
     check(stage.heartbeat()["outcome"] == "done", "the result was heard")
+
+
+@case("claude")
+def hooks(stage):
+    """Nothing of its stream is heard: what its hooks say is enough to judge it by."""
+    subprocess.run([stage.tend, "hooks", "install", "claude"], env=stage.env, check=True,
+                   stdout=subprocess.DEVNULL)
+    stage.play([stage.tool("./tool 8"), DONE], limits={**LIMITS, "start": "30s"},
+               options=["--as-is", "--adapter", "none", "--policy", "agent"])
+    stage.finish(0)
+    stage.check_left_alone()
+    check(len(stage.heard("turn-start")) == 1, "its hooks told that the turn began")
+    check(len(stage.heard("tool-open")) == 1, "its hooks told of the tool")
+    check(len(stage.heard("tool-close")) == 1, "its hooks told of the tool's end")
+    check(len(stage.heard("turn-end")) == 1, "its hooks told that the turn is over")
