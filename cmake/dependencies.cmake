@@ -19,6 +19,8 @@ if(EXISTS "${TEND_SIMDJSON}/src/simdjson.cpp")
   target_include_directories(simdjson PRIVATE "${TEND_SIMDJSON}/src")
   target_include_directories(simdjson SYSTEM PUBLIC "${TEND_SIMDJSON}/include")
   target_compile_options(simdjson PRIVATE -w -O3)  # in every build: its speed is why it is here
+  # Its types have another shape with these checks, and it would choose by optimisation.
+  target_compile_definitions(simdjson PUBLIC SIMDJSON_DEVELOPMENT_CHECKS=$<CONFIG:Debug>)
   add_library(tend::simdjson ALIAS simdjson)
 elseif(TEND_SHIP)
   message(FATAL_ERROR "The source of simdjson is not in ${TEND_SIMDJSON}: run tools/setup")

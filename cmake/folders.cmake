@@ -45,6 +45,10 @@ function(tend_add_library folder)
   target_sources(tend_${folder} PUBLIC
     FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/src" FILES ${headers})
   target_link_libraries(tend_${folder} PUBLIC tend_code ${uses} PRIVATE tend_warnings)
+  # Tests may be slow, but what they exercise a million times may not.
+  if(TEND_SANITIZE AND NOT folder STREQUAL app)
+    target_compile_options(tend_${folder} PRIVATE -O1)
+  endif()
 endfunction()
 
 foreach(folder IN LISTS TEND_FOLDERS)

@@ -17,6 +17,9 @@ using Callback = std::function<void()>;
 class Subscription {
  public:
   virtual ~Subscription() = default;
+  /// What is there already is handed over before this returns: where it matters that it came before
+  /// something else.
+  virtual void hand_over() {}
 };
 using Subscribed = std::unique_ptr<Subscription>;
 

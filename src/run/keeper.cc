@@ -140,6 +140,9 @@ void Keeper::look() {
 
 Condition Keeper::look_at_process() {
   if (!process_) return {};
+  const Condition condition = process_->look();
+  if (!is_over(condition.state) || !notify_socket_) return condition;
+  notify_socket_->hand_over();  // what it said before it ended; it may have named a successor
   return process_->look();
 }
 

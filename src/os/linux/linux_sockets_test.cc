@@ -151,6 +151,28 @@ TEST_F(LinuxSocketsTest, cuts_at_4_KB_and_takes_an_empty_one) {
   EXPECT_EQ(got[2].text, "next");
 }
 
+TEST_F(LinuxSocketsTest, hands_over_at_once_what_is_there) {
+  const Subscribed receiving = receive("notify", [&](const Datagram& d) { got.push_back(d); });
+  ASSERT_TRUE(send_to(place / "notify", "READY=1"));
+  ASSERT_TRUE(send_to(place / "notify", "STOPPING=1"));
+  receiving->hand_over();
+  ASSERT_EQ(got.size(), 2U);
+  EXPECT_EQ(got[0].text, "READY=1");
+  EXPECT_EQ(got[1].text, "STOPPING=1");
+}
+
+TEST_F(LinuxSocketsTest, hands_nothing_over_to_one_that_ended_itself) {
+  Subscribed receiving;
+  receiving = receive("notify", [&](const Datagram& d) {
+    got.push_back(d);
+    receiving.reset();
+  });
+  ASSERT_TRUE(send_to(place / "notify", "first"));
+  ASSERT_TRUE(send_to(place / "notify", "second"));
+  receiving->hand_over();
+  EXPECT_EQ(got.size(), 1U);
+}
+
 TEST_F(LinuxSocketsTest, has_a_file_for_this_user_alone_for_as_long_as_it_receives) {
   const mode_t kept = ::umask(0);
   Subscribed receiving = receive("notify", keep_and_stop());
