@@ -26,28 +26,19 @@ constexpr std::uint64_t kMostPid = std::numeric_limits<std::int32_t>::max();
 constexpr std::uint64_t kMostFd = 1023;
 constexpr auto kLongestMs = static_cast<std::uint64_t>(kLongestTime.count());
 
-constexpr std::array<std::string_view, 22> kKeys{
-    "format",
-    "agent",
-    "session",
-    "role",
-    "command",
-    "watched",
-    "tmux",
-    "parent_heartbeat",
-    "worktree",
-    "working_folder",
-    "environment_names",
-    "inherit_input",
-    "ready_fd",
-    "policy",
-    "limits",
-    "adapter",
-    "as_is",
-    "on_stall",
-    "restart",
-    "beat_ms",
-    "max_life_ms",
+constexpr std::array<std::string_view, 25> kKeys{
+    "format",         "agent",
+    "session",        "role",
+    "command",        "watched",
+    "tmux",           "parent_heartbeat",
+    "task_id",        "dispatched_by",
+    "worktree",       "own_worktree",
+    "working_folder", "environment_names",
+    "inherit_input",  "ready_fd",
+    "policy",         "limits",
+    "adapter",        "as_is",
+    "on_stall",       "restart",
+    "beat_ms",        "max_life_ms",
     "notify",
 };
 
@@ -251,6 +242,8 @@ void Reader::read_who() {
   name("session", file_.session);
   name("role", file_.role);
   path("parent_heartbeat", file_.parent_heartbeat);
+  name("task_id", file_.task_id);
+  process("dispatched_by", file_.dispatched_by);
 }
 
 void Reader::read_what() {
@@ -261,6 +254,7 @@ void Reader::read_what() {
   list("environment_names", file_.environment_names);
   path("working_folder", file_.working_folder);
   path("worktree", file_.worktree);
+  flag("own_worktree", file_.own_worktree);
   flag("inherit_input", file_.inherit_input);
   if (const auto fd = number("ready_fd", 0, kMostFd)) file_.ready_fd = static_cast<int>(*fd);
 }
@@ -317,6 +311,9 @@ std::string format_agent_file(const AgentFile& file) {
       {"beat_ms", file.beat.count()},
       {"notify", list_json(file.notify)},
   };
+  if (!file.task_id.empty()) json["task_id"] = text_json(file.task_id);
+  if (file.dispatched_by) json["dispatched_by"] = process_json(*file.dispatched_by);
+  if (file.own_worktree) json["own_worktree"] = true;
   if (file.as_is) json["as_is"] = true;
   if (file.watched) json["watched"] = process_json(*file.watched);
   if (file.ready_fd) json["ready_fd"] = *file.ready_fd;

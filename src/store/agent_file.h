@@ -36,13 +36,16 @@ struct AgentFile {
   std::string session;  // the name of its tree
   std::string role;
   std::string parent_heartbeat;
+  std::string task_id;                     // of the parent's tool call that asked for it; ""
+  std::optional<ProcessId> dispatched_by;  // who asked: its environment becomes the agent's
 
   std::vector<std::string> command;  // empty: only watched
   std::optional<ProcessId> watched;  // `tend watch PID`
   std::string tmux;                  // `tend watch tmux:SESSION`
   std::vector<std::string> environment_names;
   std::string working_folder;
-  std::string worktree;  // "" if none
+  std::string worktree;       // "" if none
+  bool own_worktree = false;  // nobody else works there: its branch is its work
   bool inherit_input = false;
   std::optional<int> ready_fd;
 

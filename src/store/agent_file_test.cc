@@ -16,10 +16,13 @@ AgentFile full() {
   file.session = "20260308-203749-x7f2";
   file.role = "coding";
   file.parent_heartbeat = "/home/me/tend/sessions/s/.heartbeat";
+  file.task_id = "toolu_01";
+  file.dispatched_by = ProcessId{77, 12, 4026531836, "boot"};
   file.command = {"sh", "-c", "echo \"hi\" \n \xff\xc3", ""};
   file.environment_names = {"PATH", "HOME"};
   file.working_folder = "/home/me/k\xe4se";
   file.worktree = "/home/me/project";
+  file.own_worktree = true;
   file.inherit_input = true;
   file.ready_fd = 3;
   file.policy = "night.toml:night";
@@ -38,12 +41,15 @@ void expect_equal(const AgentFile& a, const AgentFile& b) {
   EXPECT_EQ(a.session, b.session);
   EXPECT_EQ(a.role, b.role);
   EXPECT_EQ(a.parent_heartbeat, b.parent_heartbeat);
+  EXPECT_EQ(a.task_id, b.task_id);
+  EXPECT_EQ(a.dispatched_by, b.dispatched_by);
   EXPECT_EQ(a.command, b.command);
   EXPECT_EQ(a.watched, b.watched);
   EXPECT_EQ(a.tmux, b.tmux);
   EXPECT_EQ(a.environment_names, b.environment_names);
   EXPECT_EQ(a.working_folder, b.working_folder);
   EXPECT_EQ(a.worktree, b.worktree);
+  EXPECT_EQ(a.own_worktree, b.own_worktree);
   EXPECT_EQ(a.inherit_input, b.inherit_input);
   EXPECT_EQ(a.ready_fd, b.ready_fd);
   EXPECT_EQ(a.policy, b.policy);
@@ -94,6 +100,14 @@ TEST(AgentFile, needs_one_thing_to_keep) {
   EXPECT_EQ(error(R"("command":["x"],"tmux":"y")"), "tmux: is for a watched process only");
   EXPECT_EQ(error(R"("command":[""])"), "command: names no program");
   EXPECT_EQ(error(R"("watched":{"pid":-4})"), "watched: names no process");
+}
+
+TEST(AgentFile, refuses_a_dispatch_that_is_not_as_we_write_it) {
+  EXPECT_EQ(error(R"("command":["x"],"dispatched_by":5)"), "dispatched_by: must be an object");
+  EXPECT_EQ(error(R"("command":["x"],"dispatched_by":{})"), "dispatched_by: names no process");
+  EXPECT_EQ(error(R"("command":["x"],"task_id":"a\nb")"), "task_id: has control characters");
+  EXPECT_EQ(error(R"("command":["x"],"own_worktree":"yes")"),
+            "own_worktree: must be true or false");
 }
 
 TEST(AgentFile, says_what_is_allowed_in_the_place_of_an_unknown_word) {

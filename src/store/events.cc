@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "store/json.h"
+#include "store/lines.h"
 
 namespace tend {
 namespace {
@@ -81,15 +82,6 @@ Result<void> make_room(Folder& home) {
   return moved;
 }
 
-/// True if the last line has no end: its writer died in the middle.
-bool is_torn(File& file) {
-  const auto facts = file.facts();
-  if (!facts || facts->size == 0) return false;
-  char last = '\n';
-  const auto got = file.read_at(facts->size - 1, {&last, 1});
-  return got && *got == 1 && last != '\n';
-}
-
 }  // namespace
 
 std::string format_event(const Event& event) {
@@ -131,10 +123,7 @@ Result<Event> parse_event(std::string_view line) {
 
 Result<void> append_event(Folder& home, const Event& event) {
   if (auto room = make_room(home); !room) return room;
-  const auto file = home.open(std::string(kEventsFile), Folder::Open::append);
-  if (!file) return std::unexpected(file.error());
-  const std::string_view end_of_torn = is_torn(**file) ? "\n" : "";
-  return (*file)->append(std::string(end_of_torn) + format_event(event) + "\n");
+  return append_line(home, kEventsFile, format_event(event), Folder::Sync::no);
 }
 
 }  // namespace tend

@@ -119,7 +119,7 @@ std::string absolute_path(const ReadJson& object, std::string_view key) {
 std::string format_heartbeat(const Heartbeat& heartbeat) {
   const bool began = heartbeat.process.pid != 0;
   const ProcessId& shown = began ? heartbeat.process : heartbeat.keeper;
-  const WriteJson json{
+  WriteJson json{
       {"pid", shown.pid},
       {"parent_heartbeat", heartbeat.parent_heartbeat},
       {"role", name_of(heartbeat.role)},
@@ -144,6 +144,9 @@ std::string format_heartbeat(const Heartbeat& heartbeat) {
       {"exit", exit_json(heartbeat.exit)},
       {"note", note_of(heartbeat.note)},
   };
+  if (heartbeat.leaving) json["leaving"] = true;
+  if (!heartbeat.work_phase.empty()) json["work_phase"] = name_of(heartbeat.work_phase);
+  if (heartbeat.children != 0) json["children"] = heartbeat.children;
   return to_line(json) + "\n";
 }
 
@@ -168,6 +171,9 @@ Result<Heartbeat> parse_heartbeat(std::string_view text) {
       .ended_by = shown_text(*object, "ended_by", kLongestName),
       .exit = read_exit(*object),
       .note = shown_text(*object, "note", kLongestNote),
+      .leaving = flag_field(*object, "leaving"),
+      .work_phase = shown_text(*object, "work_phase", kLongestName),
+      .children = static_cast<std::uint32_t>(whole_number(*object, "children", kMostU32)),
   };
   read_processes(*object, heartbeat);
   read_next(*object, heartbeat);

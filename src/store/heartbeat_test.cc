@@ -31,6 +31,9 @@ Heartbeat full() {
   heartbeat.ended_by = "SIGKILL";
   heartbeat.exit = {Exit::How::signal, 9};
   heartbeat.note = "indexing";
+  heartbeat.leaving = true;
+  heartbeat.work_phase = "tests";
+  heartbeat.children = 2;
   return heartbeat;
 }
 
@@ -49,7 +52,8 @@ TEST(Heartbeat, has_the_fields_that_others_read_and_ours) {
       R"("since":1773002300.5,"because":["silent 730 s",)"
       R"("process running"],"next":{"what":"kill","at":1773002420.0},)"
       R"("budget":{"spent":1,"allowed":3},"outcome":"none","ended_by":"SIGKILL",)"
-      R"("exit":{"signal":9},"note":"indexing"})";
+      R"("exit":{"signal":9},"note":"indexing","leaving":true,"work_phase":"tests",)"
+      R"("children":2})";
   EXPECT_EQ(format_heartbeat(full()), wanted + "\n");
 }
 
@@ -57,6 +61,17 @@ TEST(Heartbeat, says_null_where_there_is_nothing) {
   const std::string text = format_heartbeat({});
   EXPECT_NE(text.find("\"next\":null"), std::string::npos) << text;
   EXPECT_NE(text.find("\"exit\":null"), std::string::npos) << text;
+}
+
+TEST(Heartbeat, leaves_out_what_few_agents_have) {
+  const std::string text = format_heartbeat({});
+  for (const char* key : {"leaving", "work_phase", "children"}) {
+    EXPECT_EQ(text.find(key), std::string::npos) << text;
+  }
+  const Heartbeat heartbeat = parsed(R"({"leaving":1,"work_phase":["x"],"children":-2})");
+  EXPECT_FALSE(heartbeat.leaving);
+  EXPECT_EQ(heartbeat.work_phase, "");
+  EXPECT_EQ(heartbeat.children, 0U);
 }
 
 TEST(Heartbeat, comes_back_as_it_was) {
@@ -83,6 +98,9 @@ TEST(Heartbeat, comes_back_as_it_was) {
   EXPECT_EQ(after.ended_by, before.ended_by);
   EXPECT_EQ(after.exit, before.exit);
   EXPECT_EQ(after.note, before.note);
+  EXPECT_EQ(after.leaving, before.leaving);
+  EXPECT_EQ(after.work_phase, before.work_phase);
+  EXPECT_EQ(after.children, before.children);
 }
 
 TEST(Heartbeat, names_its_keeper_before_the_first_life_and_knows_it_is_not_the_agent) {

@@ -142,15 +142,19 @@ Result<std::string> home_path(const Environment& environment, Machine& machine) 
   return place->path;
 }
 
+Result<std::unique_ptr<Folder>> make_dated_folder(Folder& in, WallTime now, Entropy& entropy) {
+  for (int i = 0; i < kMostTries; ++i) {
+    auto made = in.make_new_folder(calendar_name(now) + "-" + chance_name(entropy));
+    if (!made || *made != nullptr) return made;
+  }
+  return fail(fmt::format("{}: {} names for a new folder were all taken", on_one_line(in.path()),
+                          kMostTries));
+}
+
 Result<std::unique_ptr<Folder>> make_session(Folder& home, WallTime now, Entropy& entropy) {
   const auto sessions = home.make_folder(std::string(kSessionsFolder));
   if (!sessions) return std::unexpected(sessions.error());
-  for (int i = 0; i < kMostTries; ++i) {
-    auto made = (*sessions)->make_new_folder(calendar_name(now) + "-" + chance_name(entropy));
-    if (!made || *made != nullptr) return made;
-  }
-  return fail(fmt::format("{}: {} names for a new session were all taken",
-                          on_one_line((*sessions)->path()), kMostTries));
+  return make_dated_folder(**sessions, now, entropy);
 }
 
 }  // namespace tend

@@ -40,6 +40,11 @@ inline constexpr int kDeepestTree = 32;
 /// read is in the list with its problem.
 Result<std::vector<KnownAgent>> agents_of(Folder& home);
 
+/// Tells of the same agents, in the same order. `open` is the agent's folder, as long as the call
+/// lasts; nullptr where there is a problem with it.
+using TellAgent = std::function<void(KnownAgent known, Folder* open)>;
+Result<void> for_each_agent(Folder& home, const TellAgent& tell);
+
 /// The one agent that `text` means: its name, a unique beginning of the name or of the session, or
 /// the path of its folder. Of several with one name, the one that is not over; if all are, the
 /// newest. The error lists what it could have meant, each as it can be typed.
@@ -48,7 +53,9 @@ Result<KnownAgent> find_agent(Folders& folders, Folder& home, const std::string&
 /// Of two with one name in the order of agents_of(): whether the second one is the newer.
 bool is_newer(const KnownAgent& before, const KnownAgent& after);
 
-/// A new session folder: made exclusively, named by the calendar and chance.
+/// A new folder for an agent: made exclusively, named by the calendar and chance.
+Result<std::unique_ptr<Folder>> make_dated_folder(Folder& in, WallTime now, Entropy& entropy);
+/// The same, for the root of a new tree.
 Result<std::unique_ptr<Folder>> make_session(Folder& home, WallTime now, Entropy& entropy);
 
 }  // namespace tend

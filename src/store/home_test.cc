@@ -125,7 +125,7 @@ TEST_F(MakeSession, tries_another_name_when_one_is_taken) {
   EXPECT_EQ(make(0), "/home/user/tend/sessions/19700101-000000-1000");
   chance.repeat = 1'000'000;
   chance.next = 0;
-  EXPECT_EQ(make(0), "error: /home/user/tend/sessions: 20 names for a new session were all taken");
+  EXPECT_EQ(make(0), "error: /home/user/tend/sessions: 20 names for a new folder were all taken");
 }
 
 }  // namespace

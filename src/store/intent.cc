@@ -1,4 +1,4 @@
-// {"want":"stop","now":false,"by":"tend stop","at":1773002269.25,"keep_running":false}
+// {"want":"stop","now":false,"by":"tend stop","at":1773002269.25,"keep_running":false,"tree":false}
 #include "store/intent.h"
 
 #include "store/json.h"
@@ -18,6 +18,7 @@ Result<void> write_intent(Folder& folder, const Intent& intent) {
       {"by", cut_text(intent.by, kLongestBy)},
       {"at", intent.at},  // not rounded: it tells two intents apart
       {"keep_running", intent.keep_running},
+      {"tree", intent.tree},
   });
   // A stop that a power cut could undo would be no stop.
   return folder.replace(std::string(kIntentFile), text + "\n", Folder::Sync::yes);
@@ -32,9 +33,12 @@ Result<std::optional<Intent>> read_intent(Folder& folder) {
   const auto want = word_field<Want>(*object, "want", kWantWords);
   if (!want) return std::nullopt;
   const ReadJson* const at = find_field(*object, "at");
-  return Intent{*want, flag_field(*object, "now"), shown_text(*object, "by", kLongestBy),
+  return Intent{*want,
+                flag_field(*object, "now"),
+                shown_text(*object, "by", kLongestBy),
                 at != nullptr && at->is_number() ? at->get<double>() : 0,
-                flag_field(*object, "keep_running")};
+                flag_field(*object, "keep_running"),
+                flag_field(*object, "tree")};
 }
 
 }  // namespace tend

@@ -20,6 +20,7 @@ struct Intent {
   std::string by;             // "tend stop", "Ctrl-C": for people
   double at = 0;              // by the calendar; also what tells two intents apart
   bool keep_running = false;  // pause: nothing is judged, but the processes are not stopped
+  bool tree = false;          // stop, drain: everything below it too, and that first
 
   bool operator==(const Intent&) const = default;
 };

@@ -22,9 +22,18 @@ TEST_F(Intents, are_none_before_the_first) { EXPECT_EQ(read(), std::nullopt); }
 
 TEST_F(Intents, come_back_as_they_were_and_the_last_one_wins) {
   ASSERT_TRUE(write_intent(*folder, {Want::pause, false, "tend pause", 5.5, true}).has_value());
-  const Intent stop{Want::stop, true, "Ctrl-C", 1773002269.2512345, false};
+  const Intent stop{Want::stop, true, "Ctrl-C", 1773002269.2512345, false, true};
   ASSERT_TRUE(write_intent(*folder, stop).has_value());
   EXPECT_EQ(read(), stop);
+}
+
+TEST_F(Intents, of_one_agent_alone_do_not_mean_its_tree) {
+  universe.disk.write("/home/user/a/intent.json", R"({"want":"stop"})");
+  EXPECT_FALSE(read().value_or(Intent{.tree = true}).tree);
+  universe.disk.write("/home/user/a/intent.json", R"({"want":"stop","tree":1})");
+  EXPECT_FALSE(read().value_or(Intent{.tree = true}).tree);
+  universe.disk.write("/home/user/a/intent.json", R"({"want":"stop","tree":true})");
+  EXPECT_TRUE(read().value_or(Intent{}).tree);
 }
 
 TEST_F(Intents, survive_a_power_cut) {

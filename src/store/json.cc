@@ -109,6 +109,17 @@ std::string_view cut_text(std::string_view text, std::size_t most) {
   return text.substr(0, most);
 }
 
+std::string one_line(std::string_view text, std::size_t most) {
+  // on_one_line() leaves the second half of a control character of two bytes as it is.
+  std::string line = on_one_line(cut_text(text, most));
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t size = character_at(line, at);
+    if (size == 0) line[at] = '?';
+    at += size == 0 ? 1 : size;
+  }
+  return std::string(cut_text(line, most));
+}
+
 double rounded_seconds(double seconds) {
   constexpr double kYear10000 = 253'402'300'800.0;
   if (!(seconds > 0) || seconds >= kYear10000) return 0;
@@ -128,7 +139,7 @@ std::string shown_text(const ReadJson& object, std::string_view key, std::size_t
 std::string shown_text(const ReadJson& text, std::size_t most) {
   const std::string* const found = text_in(&text);
   if (found == nullptr) return "";
-  return std::string(cut_text(on_one_line(cut_text(*found, most)), most));
+  return one_line(*found, most);
 }
 
 std::string exact_text(const ReadJson& object, std::string_view key, std::size_t most) {

@@ -30,6 +30,8 @@ void append_json_text(std::string& to, std::string_view text);
 bool is_utf8(std::string_view text);
 /// At most the first `most` bytes, no character torn.
 std::string_view cut_text(std::string_view text, std::size_t most);
+/// For people: on one line, cut after `most` bytes; a byte that is no UTF-8 becomes '?'.
+std::string one_line(std::string_view text, std::size_t most);
 
 /// Seconds since 1970, kept to the millisecond; 0 for what no calendar has.
 double rounded_seconds(double seconds);

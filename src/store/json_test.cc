@@ -74,6 +74,14 @@ TEST(JsonFields, cut_texts_for_people_and_refuse_long_ones_for_machines) {
             "bcdefgh");
 }
 
+TEST(JsonFields, for_people_are_utf8_whatever_was_in_them) {
+  const auto object = *parse_object(R"({"text":"a\u009bb"})", 99);
+  EXPECT_EQ(shown_text(object, "text", 99), "a\\xc2?b");
+  EXPECT_EQ(one_line("a\xff\nb", 99), "a?\\x0ab");
+  EXPECT_EQ(one_line("k\xc3\xa4se", 99), "k\xc3\xa4se");
+  EXPECT_EQ(one_line("k\xc3\xa4se", 2), "k");
+}
+
 TEST(CalendarSeconds, keep_the_milliseconds_and_nothing_below) {
   EXPECT_EQ(WriteJson(rounded_seconds(1773002269.2504)).dump(), "1773002269.25");
   EXPECT_EQ(rounded_seconds(-1), 0);

@@ -64,23 +64,27 @@ void look_at(Folder& folder, std::string_view session, KnownAgent& agent) {
 
 class Look {
  public:
-  explicit Look(std::shared_ptr<Folder> sessions) : sessions_(std::move(sessions)) {}
+  Look(std::shared_ptr<Folder> sessions, const TellAgent& tell)
+      : sessions_(std::move(sessions)), tell_(tell) {}
 
-  std::vector<KnownAgent> all() {
+  void all() {
     below(*sessions_, {}, "");
-    if (is_full()) {
-      agents_.emplace_back().problem =
-          fmt::format("{}: has more than {} agents; the others are left out",
-                      on_one_line(sessions_->path()), kMostAgents);
-    }
-    return std::move(agents_);
+    if (!is_full()) return;
+    KnownAgent others;
+    others.problem = fmt::format("{}: has more than {} agents; the others are left out",
+                                 on_one_line(sessions_->path()), kMostAgents);
+    tell_(std::move(others), nullptr);
   }
 
  private:
-  [[nodiscard]] bool is_full() const { return agents_.size() >= kMostAgents; }
+  [[nodiscard]] bool is_full() const { return told_ >= kMostAgents; }
 
   void problem(std::string text) {
-    if (!is_full()) agents_.emplace_back().problem = std::move(text);
+    if (is_full()) return;
+    KnownAgent agent;
+    agent.problem = std::move(text);
+    ++told_;
+    tell_(std::move(agent), nullptr);
   }
 
   /// Takes in the agents nearest below `folder`, which `way` leads to, each with all below it.
@@ -93,17 +97,21 @@ class Look {
     });
     for (const Way& each : nearest) {
       if (is_full()) return;
-      take_in(each, session.empty() ? each.back() : session);
+      take_in(folder, way.size(), each, session.empty() ? each.back() : session);
     }
   }
 
-  void take_in(const Way& way, std::string_view session) {
-    const auto folder = reach(*sessions_, way);
+  /// The first parts of the way lead to `above`.
+  void take_in(Folder& above, std::size_t parts, const Way& way, std::string_view session) {
+    const auto folder =
+        reach(above, Way(way.begin() + static_cast<std::ptrdiff_t>(parts), way.end()));
     if (!folder) return problem(folder.error().text);
     if (*folder == nullptr) return;  // gone meanwhile
-    KnownAgent& agent = agents_.emplace_back();
+    KnownAgent agent;
     agent.folder = std::make_unique<DistantFolder>(sessions_, way);
     look_at(**folder, session, agent);
+    ++told_;
+    tell_(std::move(agent), folder->get());
     below(**folder, way, session);
   }
 
@@ -114,7 +122,7 @@ class Look {
     const auto names = folder.folders(kMostAgents + 1);
     if (!names) return problem(names.error().text);
     for (const std::string& name : *names) {
-      if (agents_.size() + nearest.size() > kMostAgents) return;
+      if (told_ + nearest.size() > kMostAgents) return;
       if (name != kSalvage && !name.starts_with('.')) gather_one(folder, name, way, nearest);
     }
   }
@@ -134,7 +142,8 @@ class Look {
   }
 
   std::shared_ptr<Folder> sessions_;
-  std::vector<KnownAgent> agents_;
+  const TellAgent& tell_;
+  std::size_t told_ = 0;
 };
 
 // ---- Which one is meant
@@ -245,11 +254,19 @@ bool is_newer(const KnownAgent& before, const KnownAgent& after) {
   return after.heartbeat.started >= before.heartbeat.started;
 }
 
-Result<std::vector<KnownAgent>> agents_of(Folder& home) {
+Result<void> for_each_agent(Folder& home, const TellAgent& tell) {
   auto sessions = home.folder(std::string(kSessionsFolder));
   if (!sessions) return std::unexpected(sessions.error());
-  if (*sessions == nullptr) return std::vector<KnownAgent>{};
-  return Look(*std::move(sessions)).all();
+  if (*sessions != nullptr) Look(*std::move(sessions), tell).all();
+  return {};
+}
+
+Result<std::vector<KnownAgent>> agents_of(Folder& home) {
+  std::vector<KnownAgent> agents;
+  const auto told = for_each_agent(
+      home, [&](KnownAgent known, Folder* /*open*/) { agents.push_back(std::move(known)); });
+  if (!told) return std::unexpected(told.error());
+  return agents;
 }
 
 Result<KnownAgent> find_agent(Folders& folders, Folder& home, const std::string& text) {
