@@ -18,19 +18,13 @@
 namespace tend {
 namespace {
 
-struct ScriptedVersionControl final : VersionControl {
+struct ScriptedVersionControl final : NoVersionControl {
   explicit ScriptedVersionControl(Loop& a_loop) : loop(a_loop) {}
   Subscribed snapshot(const SnapshotOrder& order,
                       std::function<void(Result<Snapshot>)> done) override {
     orders.push_back(order);
     return loop.at(Instant{}, [this, done = std::move(done)] { done(answer); });
   }
-  Subscribed changed_since(const std::string&, WallTime, const std::vector<std::string>&,
-                           std::function<void(Result<bool>)>) override {
-    return nullptr;
-  }
-  std::string repository(const std::string&) override { return ""; }
-  std::string top(const std::string& path) override { return path; }
 
   Loop& loop;
   Result<Snapshot> answer = Snapshot{};

@@ -31,6 +31,48 @@ struct Actor {
   std::vector<Kill> heard;
 };
 
+/// Version control that never answers.
+struct NoVersionControl : VersionControl {
+  Subscribed snapshot(const SnapshotOrder&, std::function<void(Result<Snapshot>)>) override {
+    return nullptr;
+  }
+  Subscribed changed_since(const std::string&, WallTime, const std::vector<std::string>&,
+                           std::function<void(Result<bool>)>) override {
+    return nullptr;
+  }
+  Subscribed state(const std::string&, std::function<void(Result<WorktreeState>)>) override {
+    return nullptr;
+  }
+  Subscribed make_worktree(const WorktreeOrder&,
+                           std::function<void(Result<WorktreeState>)>) override {
+    return nullptr;
+  }
+  Subscribed commit(const CommitOrder&, std::function<void(Result<Committed>)>) override {
+    return nullptr;
+  }
+  Subscribed merge(const MergeOrder&, std::function<void(Result<Merged>)>) override {
+    return nullptr;
+  }
+  Subscribed abort_merge(const std::string&, const std::string&,
+                         std::function<void(Result<bool>)>) override {
+    return nullptr;
+  }
+  Subscribed contains(const std::string&, const std::string&,
+                      std::function<void(Result<bool>)>) override {
+    return nullptr;
+  }
+  Subscribed worktrees(const std::string&,
+                       std::function<void(Result<std::vector<WorktreeEntry>>)>) override {
+    return nullptr;
+  }
+  Subscribed saved(const std::string&,
+                   std::function<void(Result<std::vector<SavedWork>>)>) override {
+    return nullptr;
+  }
+  std::string repository(const std::string&) override { return ""; }
+  std::string top(const std::string& path) override { return path; }
+};
+
 class ScriptedMachine final : public Clock, public Loop, public Processes {
  public:
   /// The machine, as the code under test gets it.
@@ -108,6 +150,7 @@ class ScriptedMachine final : public Clock, public Loop, public Processes {
   }
   std::uint64_t disk_bytes(const ProcessId&) override { return 0; }
   std::optional<std::uint64_t> received_bytes(std::span<const ProcessId>) override { return {}; }
+  std::optional<std::vector<std::string>> environment_of(const ProcessId&) override { return {}; }
   double started(const ProcessId&) override { return 0; }
   std::expected<std::unique_ptr<GatedChild>, NotStarted> spawn(const Launch&) override {
     return std::unexpected(NotStarted{});
@@ -197,17 +240,6 @@ class ScriptedMachine final : public Clock, public Loop, public Processes {
                                  std::function<void(std::string_view)>) override {
       return fail("not here");
     }
-  };
-  struct NoVersionControl final : VersionControl {
-    Subscribed snapshot(const SnapshotOrder&, std::function<void(Result<Snapshot>)>) override {
-      return nullptr;
-    }
-    Subscribed changed_since(const std::string&, WallTime, const std::vector<std::string>&,
-                             std::function<void(Result<bool>)>) override {
-      return nullptr;
-    }
-    std::string repository(const std::string&) override { return ""; }
-    std::string top(const std::string& path) override { return path; }
   };
   struct NoSalvager final : Salvager {
     Result<Salvage> salvage(const SalvageOrder&) override { return fail("not here"); }

@@ -137,13 +137,16 @@ class Processes {
   /// cannot be known.
   [[nodiscard]] virtual std::optional<std::uint64_t> received_bytes(
       std::span<const ProcessId> ids) = 0;
+  /// Its environment as it was started with, NAME=VALUE; nullopt if it is gone or hidden from us.
+  [[nodiscard]] virtual std::optional<std::vector<std::string>> environment_of(
+      const ProcessId& id) = 0;
   /// When it was started, by the calendar: seconds since 1970.
   [[nodiscard]] virtual double started(const ProcessId& id) = 0;
 
   /// Forks; the child is in a session of its own and waits. Orphans below it come to us.
   virtual std::expected<std::unique_ptr<GatedChild>, NotStarted> spawn(const Launch& launch) = 0;
   /// Starts a program in a session of its own, with no tie to us but its standard input if
-  /// `inherit_input`: it is not our child and outlives us.
+  /// `inherit_input`: it is not our child, is in no group of make_group(), and outlives us.
   virtual Result<void> detach(const Launch& launch) = 0;
   /// Puts another program in our own place; the pid, its lock files' owner excepted, stays.
   virtual Result<void> become(const Launch& launch) = 0;

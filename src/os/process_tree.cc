@@ -1,4 +1,5 @@
-// Up for those who are never taken in, then down from the seeds: the marked, the grouped, the root.
+// Members: up for those who are never taken in, then down from the seeds: the marked, the grouped,
+// the root.
 #include "os/process_tree.h"
 
 #include <algorithm>
@@ -106,6 +107,25 @@ std::vector<ProcessId> members(std::span<const Seen> all, const Belonging& belon
     if (!tree.at(i).zombie) found.push_back(tree.at(i).id);
   }
   return found;
+}
+
+bool stands_below(std::span<const Seen> all, std::int64_t pid, const ProcessId& above,
+                  const ProcessId& keeper, std::string_view mark,
+                  std::span<const std::int64_t> in_group) {
+  const Tree tree(all);
+  const std::set<std::int64_t> grouped(in_group.begin(), in_group.end());
+  const Seen* taker_in = tree.find(keeper.pid);
+  const bool keeper_lives = taker_in != nullptr && taker_in->id == keeper;
+  const auto was_taken_in = [&](const Seen& seen) {
+    return keeper_lives && seen.parent == keeper.pid && !mark.empty() && seen.mark == mark;
+  };
+
+  std::set<std::int64_t> met;
+  for (const Seen* seen = tree.find(pid); seen != nullptr && met.insert(seen->id.pid).second;
+       seen = tree.find(seen->parent)) {
+    if (seen->id == above || was_taken_in(*seen) || grouped.contains(seen->id.pid)) return true;
+  }
+  return false;
 }
 
 }  // namespace tend

@@ -26,4 +26,11 @@ struct Belonging {
 std::vector<ProcessId> members(std::span<const Seen> all, const Belonging& belonging,
                                std::span<const std::int64_t> in_group, const ProcessId& self);
 
+/// Whether `pid` is `above` or stands below it; also through processes whose own parent is gone and
+/// that `keeper`, who takes in orphans, has now for a parent, if they carry the mark. `in_group`
+/// are the pids of the group of `above`.
+bool stands_below(std::span<const Seen> all, std::int64_t pid, const ProcessId& above,
+                  const ProcessId& keeper, std::string_view mark,
+                  std::span<const std::int64_t> in_group);
+
 }  // namespace tend

@@ -104,5 +104,62 @@ TEST(ProcessTree, survives_a_circle_of_parents) {
   EXPECT_EQ(members_of(all, {.mark = "mine"}), (Pids{60, 61}));
 }
 
+const ProcessId kKeeper = id(50);
+const ProcessId kAgent = id(60);
+
+bool is_below(const std::vector<Seen>& all, std::int64_t pid, const Pids& group = {}) {
+  return stands_below(all, pid, kAgent, kKeeper, "mine", group);
+}
+
+TEST(StandsBelow, holds_for_the_process_itself_and_all_that_descend_from_it) {
+  const std::vector<Seen> all = {seen(1, 0),   seen(50, 1),  seen(60, 50),
+                                 seen(61, 60), seen(62, 61), seen(70, 1)};
+  EXPECT_TRUE(is_below(all, 60));
+  EXPECT_TRUE(is_below(all, 62)) << "whether marked or not";
+  EXPECT_FALSE(is_below(all, 50)) << "the keeper is above it";
+  EXPECT_FALSE(is_below(all, 70));
+  EXPECT_FALSE(is_below(all, 99)) << "nobody has that pid";
+}
+
+TEST(StandsBelow, does_not_believe_an_environment_that_was_handed_around) {
+  // A tmux server that the agent started, taken in by init; and another agent that was started by
+  // hand from one of its windows.
+  const std::vector<Seen> all = {
+      seen(1, 0),           seen(50, 1), seen(60, 50, "mine"),  seen(70, 1, "mine"),
+      seen(71, 70, "mine"), seen(80, 1), seen(81, 80, "other"), seen(82, 81, "mine")};
+  EXPECT_FALSE(is_below(all, 70));
+  EXPECT_FALSE(is_below(all, 71));
+  EXPECT_FALSE(is_below(all, 82));
+}
+
+TEST(StandsBelow, holds_for_orphans_that_the_keeper_took_in) {
+  const std::vector<Seen> all = {seen(1, 0), seen(50, 1), seen(61, 50, "mine"), seen(62, 61),
+                                 seen(63, 50)};
+  EXPECT_TRUE(is_below(all, 61));
+  EXPECT_TRUE(is_below(all, 62));
+  EXPECT_FALSE(is_below(all, 63)) << "a child of the keeper's own";
+  EXPECT_FALSE(stands_below(all, 61, kAgent, kKeeper, "", {})) << "no mark is no proof";
+}
+
+TEST(StandsBelow, holds_for_the_members_of_the_group_and_what_is_below_them) {
+  const std::vector<Seen> all = {seen(1, 0), seen(50, 1), seen(71, 1), seen(72, 71)};
+  EXPECT_TRUE(is_below(all, 71, {71}));
+  EXPECT_TRUE(is_below(all, 72, {71}));
+  EXPECT_FALSE(is_below(all, 71));
+}
+
+TEST(StandsBelow, takes_no_process_with_another_start_time_for_the_same) {
+  std::vector<Seen> all = {seen(1, 0), seen(50, 1), seen(60, 50), seen(61, 60),
+                           seen(62, 50, "mine")};
+  all[2].id.start_ticks += 1;
+  EXPECT_FALSE(is_below(all, 61));
+  all[1].id.start_ticks += 1;
+  EXPECT_FALSE(is_below(all, 62));
+}
+
+TEST(StandsBelow, survives_a_circle_of_parents) {
+  EXPECT_FALSE(is_below({seen(70, 71), seen(71, 70)}, 70));
+}
+
 }  // namespace
 }  // namespace tend

@@ -1,5 +1,5 @@
 // Version control of a work tree: saving all of it without touching what the person or program
-// working in it sees, and telling which paths it ignores.
+// working in it sees; work trees for children, and bringing their work home.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,70 @@ struct Snapshot {
   std::vector<std::string> left_out;  // paths, and why
 };
 
+/// Where a work tree stands.
+struct WorktreeState {
+  bool versioned = false;  // false: there is no version control here
+  std::string top;         // of the work tree
+  std::string commit;      // that is checked out; "" if there is none yet
+  std::string branch;      // "work"; "" if it is on none
+  std::string busy;        // "a merge", "a rebase" in progress; "" if nothing is
+  std::string merging;     // the commit that is being merged; "" if none is
+  bool dirty = false;      // something that is not ignored is not in the commit
+};
+
+struct WorktreeOrder {
+  std::string repository;  // any path in one of its work trees
+  std::string path;        // absolute; must not exist, or be an empty folder
+  std::string branch;      // new; "" leaves it on none
+  std::string from;        // a commit or a ref; "": what is checked out in `repository`
+};
+
+struct CommitOrder {
+  std::string worktree;
+  std::string message;
+  std::uint64_t largest_file = std::uint64_t{100} * 1024 * 1024;  // as in SnapshotOrder
+  std::vector<std::string> exclude;
+};
+struct Committed {
+  std::string commit;                 // "": there was nothing to commit
+  std::string refused;                // why nothing was done: "a merge is in progress"; "" if done
+  std::vector<std::string> left_out;  // paths, and why
+};
+
+struct MergeOrder {
+  std::string into;     // a work tree
+  std::string commit;   // of the same repository
+  std::string message;  // of the merge
+};
+struct Merged {
+  enum class How : std::uint8_t {
+    merged,
+    already,   // what is checked out contains the commit
+    conflict,  // taken back: everything is as it was
+    refused,   // not begun: `why` says what is in the way
+  };
+  How how = How::refused;
+  std::string commit;              // that is checked out now
+  std::string why;                 // one line, for people
+  std::vector<std::string> paths;  // in conflict; at most 20
+};
+
+/// A work tree that belongs to a repository.
+struct WorktreeEntry {
+  std::string path;
+  std::string branch;  // "" if it is on none
+  std::string commit;
+};
+
+/// A commit that snapshot() made.
+struct SavedWork {
+  std::string ref;
+  std::string commit;
+  WallTime at{};
+  std::string message;      // its first line
+  std::uint64_t files = 0;  // changed against its parent
+};
+
 class VersionControl {
  public:
   virtual ~VersionControl() = default;
@@ -44,6 +108,36 @@ class VersionControl {
   [[nodiscard]] virtual Subscribed changed_since(const std::string& worktree, WallTime since,
                                                  const std::vector<std::string>& exclude,
                                                  std::function<void(Result<bool>)> done) = 0;
+  [[nodiscard]] virtual Subscribed state(const std::string& worktree,
+                                         std::function<void(Result<WorktreeState>)> done) = 0;
+  /// A new work tree of the same repository. Fails, with words, and leaves nothing behind; what was
+  /// left by one that was killed in its middle is taken over if path and branch are the same.
+  [[nodiscard]] virtual Subscribed make_worktree(
+      const WorktreeOrder& order, std::function<void(Result<WorktreeState>)> done) = 0;
+  /// Everything that is not ignored becomes a commit of the branch that is checked out. Hooks and
+  /// signing: untouched. Refused while a merge or the like is in progress, on no branch, or while
+  /// somebody else holds the index.
+  [[nodiscard]] virtual Subscribed commit(const CommitOrder& order,
+                                          std::function<void(Result<Committed>)> done) = 0;
+  /// A merge commit in `into`, whatever could be done without one. Refused there if anything is not
+  /// committed, if a merge or the like is in progress, or if it has no commit yet. Survives a power
+  /// cut.
+  [[nodiscard]] virtual Subscribed merge(const MergeOrder& order,
+                                         std::function<void(Result<Merged>)> done) = 0;
+  /// Takes a merge of this very commit back that was left in its middle; false if there is none.
+  [[nodiscard]] virtual Subscribed abort_merge(const std::string& worktree,
+                                               const std::string& commit,
+                                               std::function<void(Result<bool>)> done) = 0;
+  /// Whether what is checked out contains the commit.
+  [[nodiscard]] virtual Subscribed contains(const std::string& worktree, const std::string& commit,
+                                            std::function<void(Result<bool>)> done) = 0;
+  /// All work trees of the repository that holds `path`, the main one first. None: no version
+  /// control.
+  [[nodiscard]] virtual Subscribed worktrees(
+      const std::string& path, std::function<void(Result<std::vector<WorktreeEntry>>)> done) = 0;
+  /// What snapshot() saved below "refs/tend/", oldest first.
+  [[nodiscard]] virtual Subscribed saved(
+      const std::string& path, std::function<void(Result<std::vector<SavedWork>>)> done) = 0;
   /// The top of the work tree that holds `path`; empty if there is no version control.
   virtual std::string repository(const std::string& path) = 0;
   /// The top of the work tree that holds `path`, or `path` itself.

@@ -16,7 +16,12 @@
 #include "os/linux/fd.h"
 #include "os/linux/file_walk.h"
 #include "os/linux/git_command.h"
+#include "os/linux/git_commit.h"
+#include "os/linux/git_merge.h"
+#include "os/linux/git_saved.h"
 #include "os/linux/git_snapshot.h"
+#include "os/linux/git_state.h"
+#include "os/linux/git_worktree.h"
 
 namespace tend {
 namespace {
@@ -131,6 +136,44 @@ Subscribed Git::changed_since(const std::string& worktree, WallTime since,
                               const std::vector<std::string>& exclude,
                               std::function<void(Result<bool>)> done) {
   return std::make_unique<Changes>(processes_, worktree, since, exclude, std::move(done));
+}
+
+Subscribed Git::state(const std::string& worktree,
+                      std::function<void(Result<WorktreeState>)> done) {
+  return begin_git_state(processes_, clock_, worktree, std::move(done));
+}
+
+Subscribed Git::make_worktree(const WorktreeOrder& order,
+                              std::function<void(Result<WorktreeState>)> done) {
+  return begin_git_make_worktree(processes_, clock_, order, std::move(done));
+}
+
+Subscribed Git::commit(const CommitOrder& order, std::function<void(Result<Committed>)> done) {
+  return begin_git_commit(processes_, clock_, order, std::move(done));
+}
+
+Subscribed Git::merge(const MergeOrder& order, std::function<void(Result<Merged>)> done) {
+  return begin_git_merge(processes_, clock_, order, std::move(done));
+}
+
+Subscribed Git::abort_merge(const std::string& worktree, const std::string& commit,
+                            std::function<void(Result<bool>)> done) {
+  return begin_git_abort_merge(processes_, clock_, worktree, commit, std::move(done));
+}
+
+Subscribed Git::contains(const std::string& worktree, const std::string& commit,
+                         std::function<void(Result<bool>)> done) {
+  return begin_git_contains(processes_, clock_, worktree, commit, std::move(done));
+}
+
+Subscribed Git::worktrees(const std::string& path,
+                          std::function<void(Result<std::vector<WorktreeEntry>>)> done) {
+  return begin_git_worktrees(processes_, clock_, path, std::move(done));
+}
+
+Subscribed Git::saved(const std::string& path,
+                      std::function<void(Result<std::vector<SavedWork>>)> done) {
+  return begin_git_saved(processes_, clock_, path, std::move(done));
 }
 
 std::string Git::repository(const std::string& path) { return top_of(path); }

@@ -21,6 +21,23 @@ class Git final : public VersionControl {
   [[nodiscard]] Subscribed changed_since(const std::string& worktree, WallTime since,
                                          const std::vector<std::string>& exclude,
                                          std::function<void(Result<bool>)> done) override;
+  [[nodiscard]] Subscribed state(const std::string& worktree,
+                                 std::function<void(Result<WorktreeState>)> done) override;
+  [[nodiscard]] Subscribed make_worktree(const WorktreeOrder& order,
+                                         std::function<void(Result<WorktreeState>)> done) override;
+  [[nodiscard]] Subscribed commit(const CommitOrder& order,
+                                  std::function<void(Result<Committed>)> done) override;
+  [[nodiscard]] Subscribed merge(const MergeOrder& order,
+                                 std::function<void(Result<Merged>)> done) override;
+  [[nodiscard]] Subscribed abort_merge(const std::string& worktree, const std::string& commit,
+                                       std::function<void(Result<bool>)> done) override;
+  [[nodiscard]] Subscribed contains(const std::string& worktree, const std::string& commit,
+                                    std::function<void(Result<bool>)> done) override;
+  [[nodiscard]] Subscribed worktrees(
+      const std::string& path,
+      std::function<void(Result<std::vector<WorktreeEntry>>)> done) override;
+  [[nodiscard]] Subscribed saved(const std::string& path,
+                                 std::function<void(Result<std::vector<SavedWork>>)> done) override;
   std::string repository(const std::string& path) override;
   std::string top(const std::string& path) override;
 

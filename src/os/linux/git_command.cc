@@ -3,7 +3,8 @@
 // and takes any name.
 //
 // Filters of the user's own configuration (git-lfs) run as they do for every `git add`; those that
-// the repository's configuration defines do not, and their files are saved as they stand.
+// the repository's configuration defines do not, and their files are saved as they stand. What is
+// to be written to the work tree or to a branch is refused where that would matter: git_guard.h.
 #include "os/linux/git_command.h"
 
 #include <fcntl.h>
@@ -36,13 +37,9 @@ constexpr std::array kEnvironment{
     "GIT_NO_REPLACE_OBJECTS=1",
     "GIT_NO_LAZY_FETCH=1",        // from 2.45 on
     "GIT_ALLOW_PROTOCOL=nobody",  // before that: no transport has this name
-    "GIT_AUTHOR_NAME=Tend",
-    "GIT_AUTHOR_EMAIL=tend@localhost",
-    "GIT_COMMITTER_NAME=Tend",
-    "GIT_COMMITTER_EMAIL=tend@localhost",
 };
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kSettings{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kSettings{{
     {"core.hooksPath", "/dev/null"},
     {"core.fsmonitor", "false"},
     {"core.untrackedCache", "false"},
@@ -53,6 +50,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kSetting
     {"commit.gpgSign", "false"},
     {"i18n.commitEncoding", "UTF-8"},
     {"gc.auto", "0"},
+    {"rerere.enabled", "false"},
+    {"merge.verifySignatures", "false"},
     {"maintenance.auto", "false"},
     {"submodule.recurse", "false"},
     {"protocol.allow", "never"},
@@ -64,11 +63,10 @@ void add_once(std::vector<std::string>& names, std::string_view name) {
 }
 
 // "filter.NAME.clean" -> NAME, which may hold dots.
-std::string_view driver_of(std::string_view key) {
-  constexpr std::string_view kBefore = "filter.";
+std::string_view driver_of(std::string_view key, std::string_view before) {
   const auto last = key.rfind('.');
-  if (!key.starts_with(kBefore) || last < kBefore.size()) return {};
-  return key.substr(kBefore.size(), last - kBefore.size());
+  if (!key.starts_with(before) || last < before.size()) return {};
+  return key.substr(before.size(), last - before.size());
 }
 
 std::string parent_of(const std::string& path) {
@@ -87,6 +85,10 @@ Run git_command(const GitPlace& place, std::vector<std::string> arguments, WallT
     if (value != nullptr) command.push_back(fmt::format("{}={}", name, value));
   }
   command.insert(command.end(), kEnvironment.begin(), kEnvironment.end());
+  for (const std::string_view role : {"AUTHOR", "COMMITTER"}) {
+    command.push_back(fmt::format("GIT_{}_NAME={}", role, place.identity.name));
+    command.push_back(fmt::format("GIT_{}_EMAIL={}", role, place.identity.email));
+  }
   command.push_back("GIT_WORK_TREE=" + place.top);
   if (!place.index.empty()) command.push_back("GIT_INDEX_FILE=" + place.index);
 
@@ -102,8 +104,13 @@ Run git_command(const GitPlace& place, std::vector<std::string> arguments, WallT
     ++settings;
   };
   for (const auto& [key, value] : kSettings) set(key, value);
+  if (place.durable) set("core.fsync", "all");
+  for (const std::string& driver : place.merge_drivers) {
+    set(fmt::format("merge.{}.driver", driver), "false");
+  }
   for (const std::string& filter : place.filters) {
     set(fmt::format("filter.{}.clean", filter), "");
+    set(fmt::format("filter.{}.smudge", filter), "");
     set(fmt::format("filter.{}.process", filter), "");
     set(fmt::format("filter.{}.required", filter), "false");
   }
@@ -115,25 +122,31 @@ Run git_command(const GitPlace& place, std::vector<std::string> arguments, WallT
 }
 
 std::vector<std::string> git_config_arguments() {
-  return {"config", "-z", "--show-scope", "--get-regexp", R"(^(filter\..*|core\.sparsecheckout)$)"};
+  return {"config", "-z", "--show-scope", "--get-regexp",
+          R"(^(filter\..*|merge\..*\.driver|user\.name|user\.email|core\.sparsecheckout)$)"};
 }
 
 // SCOPE NUL KEY LF VALUE NUL, again and again; a key without a value has no LF.
 GitConfig read_git_config(std::string_view output) {
   GitConfig config;
+  std::string name;
+  std::string email;
   const auto parts = parts_of(output);
   for (std::size_t i = 0; i + 1 < parts.size(); i += 2) {
-    const std::string_view scope = parts[i];
-    const std::string_view key = parts[i + 1].substr(0, parts[i + 1].find('\n'));
-    if (key == "core.sparsecheckout") {
-      config.sparse = !parts[i + 1].ends_with("\nfalse");
-      continue;
-    }
-    const std::string_view driver = driver_of(key);
-    if (driver.empty()) continue;
-    add_once(config.filters, driver);
-    if (scope == "local" || scope == "worktree") add_once(config.filters_of_repository, driver);
+    const bool of_repository = parts[i] == "local" || parts[i] == "worktree";
+    const auto key_end = std::min(parts[i + 1].find('\n'), parts[i + 1].size());
+    const std::string_view key = parts[i + 1].substr(0, key_end);
+    const std::string_view value = parts[i + 1].substr(std::min(key_end + 1, parts[i + 1].size()));
+    if (key == "core.sparsecheckout") config.sparse = value != "false";
+    if (key == "user.name") name = value;
+    if (key == "user.email") email = value;
+    const std::string_view filter = driver_of(key, "filter.");
+    const std::string_view merger = driver_of(key, "merge.");
+    if (!filter.empty()) add_once(config.filters, filter);
+    if (!filter.empty() && of_repository) add_once(config.filters_of_repository, filter);
+    if (!merger.empty() && of_repository) add_once(config.merge_drivers_of_repository, merger);
   }
+  if (!name.empty() && !email.empty()) config.identity = {std::move(name), std::move(email)};
   return config;
 }
 
@@ -141,8 +154,24 @@ bool succeeded(const Ran& ran) {
   return !ran.timed_out && ran.exit.how == ExitStatus::How::code && ran.exit.value == 0;
 }
 
+bool said_no(const Ran& ran) {
+  return !ran.timed_out && ran.exit.how == ExitStatus::How::code && ran.exit.value == 1;
+}
+
 bool not_found(const Ran& ran) {
   return ran.exit.how == ExitStatus::How::code && ran.exit.value == kNotFound;
+}
+
+std::string line_of(const Ran& ran) {
+  std::string text = ran.output;
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+std::string why_no_repository(const Ran& ran, const std::string& top) {
+  if (!ran.error.contains("dubious ownership")) return complaint(ran);
+  return fmt::format(
+      "it belongs to somebody else; to allow it: git config --global --add safe.directory {}", top);
 }
 
 std::string complaint(const Ran& ran) {

@@ -104,16 +104,33 @@ Result<bool> PrivateIndex::copy_real_one() const {
   return true;
 }
 
-// A git folder of a linked work tree holds a file that names the shared one.
-std::string common_git_folder(const std::string& git_folder) {
-  const Fd file(::open((git_folder + "/commondir").c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+std::string index_trouble(const std::string& git_folder) {
+  const std::string lock = git_folder + "/index.lock";
+  struct stat facts{};
+  if (::lstat(lock.c_str(), &facts) != 0) return "";
+  return fmt::format("somebody else holds the index (index.lock); if no git runs there, remove {}",
+                     lock);
+}
+
+std::string index_trouble(const std::string& git_folder, std::string_view complaint) {
+  return complaint.contains("/index.lock") ? index_trouble(git_folder) : "";
+}
+
+std::string line_in(const std::string& git_folder, const std::string& name) {
+  const Fd file(::open((git_folder + "/" + name).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   std::array<char, 4096> text{};
   const ssize_t got =
       file ? retried([&] { return ::read(file.get(), text.data(), text.size()); }) : 0;
-  if (got <= 0) return git_folder;
-  std::string_view named(text.data(), static_cast<std::size_t>(got));
-  while (named.ends_with('\n')) named.remove_suffix(1);
-  return named.starts_with('/') ? std::string(named) : fmt::format("{}/{}", git_folder, named);
+  if (got <= 0) return "";
+  const std::string_view whole(text.data(), static_cast<std::size_t>(got));
+  return std::string(whole.substr(0, whole.find('\n')));
+}
+
+// A git folder of a linked work tree holds a file that names the shared one.
+std::string common_git_folder(const std::string& git_folder) {
+  const std::string named = line_in(git_folder, "commondir");
+  if (named.empty()) return git_folder;
+  return named.starts_with('/') ? named : fmt::format("{}/{}", git_folder, named);
 }
 
 }  // namespace tend

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 
@@ -27,6 +28,14 @@ class PrivateIndex {
   std::string git_folder_;
   std::string path_;
 };
+
+/// Why the index of a git folder cannot be written now; "" if it can.
+std::string index_trouble(const std::string& git_folder);
+/// The same, said by a command that tried.
+std::string index_trouble(const std::string& git_folder, std::string_view complaint);
+
+/// The first line of a file in a git folder; "" if there is none.
+std::string line_in(const std::string& git_folder, const std::string& name);
 
 /// The git folder that all work trees of a repository share.
 std::string common_git_folder(const std::string& git_folder);

@@ -152,5 +152,140 @@ TEST_F(GitHostile, follows_no_ref_to_another_one) {
   EXPECT_EQ(repo.sh("git rev-parse main"), main);
 }
 
+/// Work trees, commits and merges in repositories that try the same.
+class GitHostileTrees : public GitHostile {
+ protected:
+  GitHostileTrees() {
+    repo.sh("git checkout -qb child && echo theirs > changed && git commit -qam child");
+    repo.sh("git checkout -q main && echo ours > kept && git commit -qam ours");
+  }
+  [[nodiscard]] MergeOrder child() const {
+    return {.into = repo.top(), .commit = "child", .message = "Merge"};
+  }
+  [[nodiscard]] CommitOrder work() const { return {.worktree = repo.top(), .message = "Work"}; }
+  [[nodiscard]] WorktreeOrder tree() const {
+    return {.repository = repo.top(), .path = repo.scratch() + "/new", .branch = "new", .from = ""};
+  }
+};
+
+TEST_F(GitHostileTrees, run_no_hook_and_sign_nothing) {
+  for (const std::string hook :
+       {"pre-commit", "post-commit", "commit-msg", "prepare-commit-msg", "reference-transaction",
+        "post-index-change", "pre-merge-commit", "post-merge", "post-checkout", "post-rewrite"}) {
+    repo.write(".git/hooks/" + hook, "#!/bin/sh\n" + trap() + "\nexit 1\n");
+  }
+  repo.sh(
+      "git config commit.gpgSign true && git config merge.verifySignatures true"
+      " && git config gpg.program '" +
+      trap() + "; false' && git config core.editor '" + trap() + "; false'");
+  repo.sh("chmod +x .git/hooks/*");
+  EXPECT_TRUE(repo.bench.make_worktree(tree()));
+  EXPECT_EQ(repo.bench.merge(child())->how, Merged::How::merged);
+  repo.write("changed", "new\n");
+  EXPECT_NE(repo.bench.commit(work())->commit, "");
+  EXPECT_TRUE(repo.bench.state(repo.top()));
+  EXPECT_EQ(repo.bench.saved(repo.top())->size(), 0U);
+  EXPECT_FALSE(sprung());
+}
+
+TEST_F(GitHostileTrees, refuse_filters_that_the_repository_defines_where_they_would_matter) {
+  repo.sh("git config filter.one.smudge '" + trap() + "' && git config filter.one.clean '" +
+          trap() + "' && git config filter.one.required true");
+  EXPECT_TRUE(repo.bench.make_worktree(tree())) << "no attribute names it";
+  repo.write(".gitattributes", "* filter=one\n");
+  repo.write("changed", "new\n");
+  const std::string before = repo.untouched();
+  const auto committed = repo.bench.commit(work());
+  ASSERT_TRUE(committed);
+  EXPECT_EQ(committed->refused,
+            "its filter 'one' is defined by the repository and is not run; do this by hand");
+  EXPECT_EQ(repo.untouched(), before);
+  EXPECT_FALSE(sprung());
+
+  repo.sh(
+      "git -c filter.one.clean= -c filter.one.smudge= -c filter.one.required=false commit -qam"
+      " attributes");
+  WorktreeOrder another = tree();
+  another.path += "er";
+  another.branch += "er";
+  const auto made = repo.bench.make_worktree(another);
+  ASSERT_FALSE(made);
+  EXPECT_TRUE(made.error().text.contains("its filter 'one' is defined by the repository"));
+  const auto merged = repo.bench.merge(child());
+  ASSERT_TRUE(merged);
+  EXPECT_EQ(merged->how, Merged::How::refused);
+  EXPECT_TRUE(merged->why.contains("its filter 'one' is defined by the repository"));
+  EXPECT_FALSE(sprung());
+}
+
+TEST_F(GitHostileTrees, refuse_filters_that_the_merge_would_bring) {
+  repo.sh("git config filter.one.smudge '" + trap() + "'");
+  repo.sh(
+      "git checkout -q child && echo '* filter=one' > .gitattributes && git add -A"
+      " && git -c filter.one.smudge= commit -qm attributes"
+      " && git -c filter.one.smudge= checkout -q main && rm -f ../sprung");
+  EXPECT_EQ(repo.bench.merge(child())->how, Merged::How::refused);
+  EXPECT_FALSE(sprung());
+}
+
+TEST_F(GitHostileTrees, run_no_merge_driver_of_the_repository) {
+  repo.sh("git config merge.mine.driver '" + trap() + "'");
+  repo.sh("echo ours > changed && git commit -qam ours");
+  repo.write(".git/info/attributes", "changed merge=mine\n");
+  EXPECT_TRUE(repo.bench.merge(child())->why.contains("its merge driver 'mine' is defined by"));
+  EXPECT_FALSE(sprung());
+  repo.sh("rm .git/info/attributes && git config merge.default mine");
+  EXPECT_EQ(repo.bench.merge(child())->how, Merged::How::conflict);
+  EXPECT_EQ(repo.read("changed"), "ours\n");
+  EXPECT_FALSE(sprung());
+}
+
+TEST_F(GitHostileTrees, run_the_filters_of_the_user) {
+  repo.sh(
+      "git config --global filter.upper.clean 'tr a-z A-Z'"
+      " && git config --global filter.upper.smudge 'tr A-Z a-z'");
+  repo.write(".gitattributes", "changed filter=upper\n");
+  repo.write("changed", "new\n");
+  EXPECT_NE(repo.bench.commit(work())->commit, "");
+  EXPECT_EQ(repo.sh("git cat-file blob HEAD:changed"), "NEW\n");
+  EXPECT_TRUE(repo.bench.make_worktree(tree()));
+  EXPECT_EQ(read_file(repo.scratch() + "/new/changed"), "new\n");
+}
+
+TEST_F(GitHostileTrees, leave_out_what_a_filter_of_the_user_cannot_take) {
+  repo.sh(
+      "git config --global filter.gone.clean /nowhere/program"
+      " && git config --global filter.gone.required true");
+  repo.write(".gitattributes", "changed filter=gone\n");
+  repo.write("changed", "new\n");
+  repo.write("good", "new\n");
+  const auto done = repo.bench.commit(work());
+  ASSERT_TRUE(done) << done.error().text;
+  ASSERT_EQ(done->left_out.size(), 1U);
+  EXPECT_TRUE(done->left_out[0].starts_with("changed: ")) << done->left_out[0];
+  EXPECT_EQ(repo.sh("git show HEAD:good"), "new\n");
+}
+
+TEST_F(GitHostileTrees, run_nothing_of_a_submodule) {
+  repo.sh("git init -q ../source && cd ../source && touch a && git add a && git commit -qm a");
+  repo.sh(
+      "git -c protocol.file.allow=always submodule --quiet add ../source sub"
+      " && git commit -qm sub && git -C sub config core.fsmonitor '" +
+      trap() + "' && rm -f ../sprung");
+  EXPECT_TRUE(repo.bench.state(repo.top()));
+  EXPECT_EQ(repo.bench.merge(child())->how, Merged::How::merged);
+  repo.write("changed", "new\n");
+  EXPECT_NE(repo.bench.commit(work())->commit, "");
+  EXPECT_FALSE(sprung());
+}
+
+TEST_F(GitHostileTrees, refuse_a_repository_of_somebody_else) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  repo.sh("chown -R 65534 .");
+  const auto told = repo.bench.state(repo.top());
+  ASSERT_FALSE(told);
+  EXPECT_TRUE(told.error().text.contains("belongs to somebody else")) << told.error().text;
+}
+
 }  // namespace
 }  // namespace tend

@@ -83,6 +83,7 @@ class Planner {
     for (const std::string_view part : parts_of(output)) {
       const auto line = read_line(part);
       if (!line || is_excluded(line->path)) continue;
+      if (line->entry.claimed && order_.believes_claims) continue;
       if (line->letter == '?') {
         untracked(line->path);
       } else if (line->entry.changed || line->entry.claimed || line->entry.mode == kLink) {
@@ -209,6 +210,37 @@ std::vector<std::string> LeftOut::told() const {
   std::vector<std::string> all = named_;
   if (more_ > 0) all.push_back(fmt::format("{} more", more_));
   return all;
+}
+
+UpdateBatches::UpdateBatches(std::vector<std::string> paths) : paths_(std::move(paths)) {
+  if (!paths_.empty()) open_.push_back({0, paths_.size()});
+}
+
+std::string UpdateBatches::next() const {
+  std::string list;
+  for (std::size_t i = open_.front().begin; i < open_.front().end; ++i) {
+    list += paths_[i];
+    list += '\0';
+  }
+  return list;
+}
+
+void UpdateBatches::taken() { open_.pop_front(); }
+
+std::optional<std::string> UpdateBatches::failed() {
+  ++failures_;
+  const Batch batch = open_.front();
+  open_.pop_front();
+  if (batch.end - batch.begin == 1) return paths_[batch.begin];
+  const std::size_t middle = batch.begin + (batch.end - batch.begin) / 2;
+  open_.push_front({middle, batch.end});
+  open_.push_front({batch.begin, middle});
+  return std::nullopt;
+}
+
+bool UpdateBatches::failed_too_often() const {
+  constexpr int kMostFailures = 200;
+  return failures_ > kMostFailures;
 }
 
 std::vector<std::string> git_list_arguments() {

@@ -118,6 +118,34 @@ class GitBench {
   Result<Snapshot> snapshot(const SnapshotOrder& order) {
     return wait_for<Result<Snapshot>>([&](auto done) { return git.snapshot(order, done); });
   }
+  Result<WorktreeState> state(const std::string& worktree) {
+    return wait_for<Result<WorktreeState>>([&](auto done) { return git.state(worktree, done); });
+  }
+  Result<WorktreeState> make_worktree(const WorktreeOrder& order) {
+    return wait_for<Result<WorktreeState>>(
+        [&](auto done) { return git.make_worktree(order, done); });
+  }
+  Result<Committed> commit(const CommitOrder& order) {
+    return wait_for<Result<Committed>>([&](auto done) { return git.commit(order, done); });
+  }
+  Result<Merged> merge(const MergeOrder& order) {
+    return wait_for<Result<Merged>>([&](auto done) { return git.merge(order, done); });
+  }
+  Result<bool> abort_merge(const std::string& worktree, const std::string& commit) {
+    return wait_for<Result<bool>>(
+        [&](auto done) { return git.abort_merge(worktree, commit, done); });
+  }
+  Result<bool> contains(const std::string& worktree, const std::string& commit) {
+    return wait_for<Result<bool>>([&](auto done) { return git.contains(worktree, commit, done); });
+  }
+  Result<std::vector<WorktreeEntry>> worktrees(const std::string& path) {
+    return wait_for<Result<std::vector<WorktreeEntry>>>(
+        [&](auto done) { return git.worktrees(path, done); });
+  }
+  Result<std::vector<SavedWork>> saved(const std::string& path) {
+    return wait_for<Result<std::vector<SavedWork>>>(
+        [&](auto done) { return git.saved(path, done); });
+  }
   Result<bool> changed_since(const std::string& worktree, WallTime since,
                              const std::vector<std::string>& exclude = {}) {
     return wait_for<Result<bool>>(
@@ -161,6 +189,12 @@ class Repository {
       CHECK(false);
     }
     return ran.output;
+  }
+  /// The same, without the end of its line.
+  std::string line(const std::string& command) {
+    std::string text = sh(command);
+    if (text.ends_with('\n')) text.pop_back();
+    return text;
   }
   bool succeeds(const std::string& command) {
     return bench.run(command, top()).exit == ExitStatus{ExitStatus::How::code, 0};

@@ -70,6 +70,45 @@ std::string without_own_group(std::string path) {
   return path;
 }
 
+/// What is above the first group of ours in a path; nullopt if there is none in it. A name with a
+/// dot is a unit of systemd, whatever it begins with.
+std::optional<std::string> outside_groups(const std::string& path) {
+  std::string_view rest = path;
+  while (!rest.empty()) {
+    const auto before = static_cast<std::size_t>(rest.data() - path.data());
+    const std::string_view name = take_until(rest, '/');
+    if (name.starts_with(kPrefix) && name.find('.') == std::string_view::npos) {
+      return path.substr(0, before == 0 ? 0 : before - 1);
+    }
+  }
+  return std::nullopt;
+}
+
+struct OwnGroup {
+  std::string mounted_at;
+  std::string path;  // below that, with its first slash
+};
+
+std::optional<OwnGroup> find_own_group(std::string_view mounts, std::string_view own_group,
+                                       bool (*is_cgroup2)(const std::string& folder)) {
+  constexpr std::string_view kUnified = "0::";
+  std::optional<std::string> own;
+  while (!own_group.empty() && !own) {
+    const std::string_view line = take_until(own_group, '\n');
+    if (line.starts_with(kUnified)) own = std::string(line.substr(kUnified.size()));
+  }
+  if (!own) return std::nullopt;
+  while (!mounts.empty()) {
+    std::string_view line = take_until(mounts, '\n');
+    for (int skipped = 0; skipped < 3; ++skipped) take_until(line, ' ');
+    const std::string root = unescaped(take_until(line, ' '));
+    const std::string mounted_at = unescaped(take_until(line, ' '));
+    if (line.find(" - cgroup2 ") == std::string_view::npos || !is_cgroup2(mounted_at)) continue;
+    if (const auto path = below(*own, root)) return OwnGroup{mounted_at, *path};
+  }
+  return std::nullopt;
+}
+
 /// The table of mounts is long on some machines, and the kernel slow to write it.
 std::string find_groups_folder() {
   const auto mounts = read_file("/proc/self/mountinfo", kLongestTable);
@@ -87,22 +126,23 @@ bool is_ours(const std::string& group) {
 
 std::string groups_folder(std::string_view mounts, std::string_view own_group,
                           bool (*is_cgroup2)(const std::string& folder)) {
-  constexpr std::string_view kUnified = "0::";
-  std::optional<std::string> own;
-  while (!own_group.empty() && !own) {
-    const std::string_view line = take_until(own_group, '\n');
-    if (line.starts_with(kUnified)) own = std::string(line.substr(kUnified.size()));
-  }
+  const auto own = find_own_group(mounts, own_group, is_cgroup2);
+  return own ? own->mounted_at + without_own_group(own->path) : "";
+}
+
+std::string folder_outside_groups(std::string_view mounts, std::string_view own_group,
+                                  bool (*is_cgroup2)(const std::string& folder)) {
+  const auto own = find_own_group(mounts, own_group, is_cgroup2);
   if (!own) return "";
-  while (!mounts.empty()) {
-    std::string_view line = take_until(mounts, '\n');
-    for (int skipped = 0; skipped < 3; ++skipped) take_until(line, ' ');
-    const std::string root = unescaped(take_until(line, ' '));
-    const std::string mounted_at = unescaped(take_until(line, ' '));
-    if (line.find(" - cgroup2 ") == std::string_view::npos || !is_cgroup2(mounted_at)) continue;
-    if (const auto path = below(*own, root)) return mounted_at + without_own_group(*path);
-  }
-  return "";
+  const auto outside = outside_groups(own->path);
+  return outside ? own->mounted_at + *outside : "";
+}
+
+std::string folder_outside_groups() {
+  const auto own = read_file("/proc/self/cgroup", kLongestTable);
+  if (!own || own->find("/" + std::string(kPrefix)) == std::string::npos) return "";
+  const auto mounts = read_file("/proc/self/mountinfo", kLongestTable);
+  return mounts ? folder_outside_groups(*mounts, *own, is_cgroup2_folder) : "";
 }
 
 std::string make_group(const std::string& name, std::string& folder) {

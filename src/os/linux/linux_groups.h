@@ -14,6 +14,13 @@ namespace tend {
 std::string groups_folder(std::string_view mounts, std::string_view own_group,
                           bool (*is_cgroup2)(const std::string& folder));
 
+/// The folder that holds the group of ours that we are in, from the same texts; "" if we are in
+/// none.
+std::string folder_outside_groups(std::string_view mounts, std::string_view own_group,
+                                  bool (*is_cgroup2)(const std::string& folder));
+/// The same, found out now.
+std::string folder_outside_groups();
+
 /// New and empty; "" if it cannot be made. `folder` is where groups were made the last time, "" at
 /// first; it is looked for anew when it is no place for them any more.
 std::string make_group(const std::string& name, std::string& folder);

@@ -2,6 +2,7 @@
 #include "os/linux/linux_groups.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,6 +53,17 @@ TEST(LinuxGroups, are_nowhere_without_cgroup2) {
   EXPECT_EQ(groups_folder("25 30 0:23 / /sys rw - sysfs sysfs rw\n", "0::/\n", yes), "");
   EXPECT_EQ(groups_folder(kModern, "0::/\n", only_below_unified), "");
   EXPECT_EQ(groups_folder("\n\nx\n", "\n", yes), "");
+}
+
+TEST(LinuxGroups, are_left_for_what_is_above_the_first_of_them) {
+  const auto outside = [](const char* own) { return folder_outside_groups(kModern, own, yes); };
+  EXPECT_EQ(outside("0::/user.slice/tend-x\n"), "/sys/fs/cgroup/user.slice");
+  EXPECT_EQ(outside("0::/user.slice/tend-x/made/by/it\n"), "/sys/fs/cgroup/user.slice");
+  EXPECT_EQ(outside("0::/tend-x\n"), "/sys/fs/cgroup");
+  EXPECT_EQ(outside("0::/user.slice/a.scope\n"), "");
+  EXPECT_EQ(outside("0::/user.slice/tend-x.scope\n"), "") << "a unit of systemd";
+  EXPECT_EQ(outside("0::/\n"), "");
+  EXPECT_EQ(folder_outside_groups("", "0::/tend-x\n", yes), "");
 }
 
 TEST(LinuxGroups, refuse_names_that_lead_elsewhere) {
@@ -132,6 +144,26 @@ TEST_F(LinuxGroup, is_made_anew_if_an_empty_one_is_left) {
   EXPECT_EQ(processes_.make_group(name), "");
   ASSERT_TRUE(process->signal(Kill::kill));
   end_of(*process);
+}
+
+TEST_F(LinuxGroup, is_left_by_what_is_detached) {
+  if (group_.empty()) GTEST_SKIP() << "no cgroup2 that we may write";
+  const std::string own = contents("/proc/self/cgroup");
+  // What is forked now is in the group, and detaches; the loop belongs to us alone.
+  const pid_t inside = ::fork();
+  if (inside == 0) {
+    std::ofstream(group_ + "/cgroup.procs") << "0" << std::flush;
+    const Launch launch = shell("cat /proc/self/cgroup > there; echo $$ > pid; exec sleep 1000");
+    const bool detached = LinuxProcesses(loop_).detach(launch).has_value();
+    std::ofstream(path("was")) << contents("/proc/self/cgroup");
+    ::_exit(detached ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(inside, &status, 0), inside);
+  EXPECT_EQ(status, 0);
+  identified(number_in(path("pid")));
+  EXPECT_NE(contents(path("was")).find("/tend-test-"), std::string::npos);
+  EXPECT_EQ(contents(path("there")), own);
 }
 
 TEST_F(LinuxGroup, that_is_gone_is_why_a_program_cannot_start) {

@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t kLongestStat = 4096;
 constexpr std::size_t kLongestEnvironment = std::size_t{1024} * 1024;
+constexpr std::size_t kLongestWhole = std::size_t{16} * 1024 * 1024;
 
 template <class Number>
 std::optional<Number> number(std::string_view text) {
@@ -186,6 +187,20 @@ std::optional<std::string> read_variable(const Listed& process, std::string_view
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return std::nullopt;
+}
+
+std::optional<std::vector<std::string>> read_environment(std::int64_t pid) {
+  const auto stat = read_stat(pid);
+  if (!stat || !*stat || (*stat)->is_zombie()) return std::nullopt;
+  const auto text = read_file(fmt::format("/proc/{}/environ", pid).c_str(), kLongestWhole);
+  if (!text || text->size() == kLongestWhole) return std::nullopt;
+  std::vector<std::string> environment;
+  for (std::string_view rest = *text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\0'), rest.size());
+    if (end > 0) environment.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return environment;
 }
 
 std::expected<std::string, int> read_file(const char* path, std::size_t most) {

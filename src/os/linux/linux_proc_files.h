@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -61,6 +62,10 @@ Result<void> list_processes(const std::function<void(const Listed&)>& visit);
 /// The value of a variable in a listed process's environment as it was at its exec. nullopt if it
 /// is not set, beyond the first MiB, or not ours to read.
 std::optional<std::string> read_variable(const Listed& process, std::string_view variable);
+
+/// The whole environment of a process as it was at its exec, NAME=VALUE. nullopt if it is gone, over
+/// or not ours to read, or has more than can be read.
+std::optional<std::vector<std::string>> read_environment(std::int64_t pid);
 
 /// At most `most` bytes of a file. The errno where it failed.
 std::expected<std::string, int> read_file(const char* path, std::size_t most);

@@ -72,6 +72,17 @@ std::optional<std::uint64_t> LinuxProcesses::received_bytes(std::span<const Proc
   return tend::received_bytes(pids);
 }
 
+std::optional<std::vector<std::string>> LinuxProcesses::environment_of(const ProcessId& id) {
+  const auto is_still = [&] {
+    const auto now = identify(id.pid);
+    return now && *now && **now == id;
+  };
+  if (!is_still()) return std::nullopt;
+  auto environment = read_environment(id.pid);
+  // The pid may have come to mean another while it was read.
+  return is_still() ? environment : std::nullopt;
+}
+
 double LinuxProcesses::started(const ProcessId& id) { return calendar_time(id.start_ticks); }
 
 std::expected<std::unique_ptr<GatedChild>, NotStarted> LinuxProcesses::spawn(const Launch& launch) {

@@ -16,6 +16,7 @@
 
 #include "base/check.h"
 #include "base/quote.h"
+#include "os/linux/linux_groups.h"
 #include "os/linux/linux_pidfd.h"
 
 namespace tend {
@@ -160,13 +161,17 @@ Result<void> start_detached(Reaper& reaper, const Launch& launch) {
   CHECK(launch.group.empty());
   auto line = make_line();
   if (!line) return fail(cannot_start(*plan, system_says(line.error())).text);
-  int error = 0;
-  {
+  // Whoever ends our group must not end what was to outlive us.
+  const std::string outside = folder_outside_groups();
+  Fd group;
+  if (!outside.empty()) group = Fd(::open(outside.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  int error = outside.empty() || group ? 0 : errno;
+  if (error == 0) {
     // Between the two forks and the end of the first child, or its own child would come to us.
     const NoAdoption none(reaper);
     const SignalsHeld held;
     int descriptor = -1;
-    const pid_t middle = fork_held(descriptor, -1);
+    const pid_t middle = fork_held(descriptor, group.get());
     error = errno;
     if (middle == 0) {
       const auto last = static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
@@ -180,7 +185,11 @@ Result<void> start_detached(Reaper& reaper, const Launch& launch) {
       error = exit && exit->how == ExitStatus::How::code ? exit->value : ECHILD;
     }
   }
-  if (error != 0) return fail(cannot_start(*plan, system_says(error)).text);
+  if (error != 0) {
+    const std::string where =
+        outside.empty() ? "" : fmt::format("cannot leave our group for {}: ", in_quotes(outside));
+    return fail(cannot_start(*plan, where + system_says(error)).text);
+  }
   line->theirs.reset();
   const auto trouble = hear(line->ours.get());
   if (trouble) return fail(not_started(*plan, *trouble).text);

@@ -212,6 +212,17 @@ std::optional<std::uint64_t> SimProcesses::received_bytes(std::span<const Proces
   return sum;
 }
 
+std::optional<std::vector<std::string>> SimProcesses::environment_of(const ProcessId& id) {
+  if (!handle_->call()) return std::nullopt;
+  const SimSettings& settings = handle_->kernel->settings;
+  const SimRowPtr row = handle_->kernel->find(id);
+  if (row == nullptr || row->over() || settings.hidden.contains(id.pid) ||
+      !settings.looking_fails.empty()) {
+    return std::nullopt;
+  }
+  return row->facts.environment;
+}
+
 double SimProcesses::started(const ProcessId& id) {
   if (handle_->kernel == nullptr) return 0;
   const SimRowPtr row = handle_->kernel->find(id);

@@ -25,6 +25,8 @@ class SimProcesses final : public Processes {
   [[nodiscard]] std::uint64_t disk_bytes(const ProcessId& id) override;
   [[nodiscard]] std::optional<std::uint64_t> received_bytes(
       std::span<const ProcessId> ids) override;
+  [[nodiscard]] std::optional<std::vector<std::string>> environment_of(
+      const ProcessId& id) override;
   [[nodiscard]] double started(const ProcessId& id) override;
   std::expected<std::unique_ptr<GatedChild>, NotStarted> spawn(const Launch& launch) override;
   Result<void> detach(const Launch& launch) override;

@@ -93,16 +93,26 @@ enum class SimHints : std::uint8_t {
   none,   // on_change() gives nullptr
 };
 
-/// A repository: all files below its folder are its work tree.
+/// A work tree of a repository: all files below its folder.
 struct SimRepository {
   struct Commit {
     std::string id;
     std::string message;
     std::map<std::string, std::string> files;  // relative path to contents
+    std::vector<std::string> parents = {};
+    WallTime at{};
   };
-  std::map<std::string, std::string> head;  // what is checked out
-  std::map<std::string, Commit> refs;
-  std::set<std::string> ignored;  // relative paths of files and folders
+  std::map<std::string, std::string> head;  // what is checked out; set by a test, it is committed
+  std::map<std::string, Commit> refs;       // of snapshots
+  std::set<std::string> ignored;            // relative paths of files and folders
+  std::string branch = "main";              // "": on none
+  std::string commit;                       // that is checked out; "": there is none yet
+  std::string merging;                      // the commit of a merge that was left in its middle
+  std::string busy;                         // "a rebase"; "a merge" goes without saying
+  bool index_held = false;                  // by somebody else
+  std::string main;  // the path of the main work tree; "": this is it, and has what all share
+  std::map<std::string, Commit> commits;        // by id
+  std::map<std::string, std::string> branches;  // to ids
 };
 
 struct SimReboot {
@@ -124,8 +134,8 @@ struct SimSettings {
   std::set<std::int64_t> hidden;      // pids whose environment cannot be read
   std::string looking_fails;          // if not empty, why no process can be looked at
   std::string spawning_fails;         // if not empty, why fork fails
-  std::string version_control_fails;  // if not empty, why no snapshot can be made
-  Duration version_control_takes{};
+  std::string version_control_fails;  // if not empty, why nothing can be done
+  Duration version_control_takes{};   // a merge is in its middle after one half of it
   std::uint64_t pid_ns = 4026531836;
   std::optional<std::int64_t> next_pid;  // the next process gets this one; how a pid is reused
 };

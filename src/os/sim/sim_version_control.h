@@ -1,5 +1,5 @@
-// Version control and salvage on the simulated disk: a work tree is the files below a folder, a
-// repository is a row in the settings of the universe.
+// Version control and salvage on the simulated disk: a work tree is the files below a folder, its
+// repository a row in the settings of the universe (sim_repository.h).
 #pragma once
 
 #include <functional>
@@ -20,11 +20,32 @@ class SimVersionControl final : public VersionControl {
   [[nodiscard]] Subscribed changed_since(const std::string& worktree, WallTime since,
                                          const std::vector<std::string>& exclude,
                                          std::function<void(Result<bool>)> done) override;
+  [[nodiscard]] Subscribed state(const std::string& worktree,
+                                 std::function<void(Result<WorktreeState>)> done) override;
+  [[nodiscard]] Subscribed make_worktree(const WorktreeOrder& order,
+                                         std::function<void(Result<WorktreeState>)> done) override;
+  [[nodiscard]] Subscribed commit(const CommitOrder& order,
+                                  std::function<void(Result<Committed>)> done) override;
+  [[nodiscard]] Subscribed merge(const MergeOrder& order,
+                                 std::function<void(Result<Merged>)> done) override;
+  [[nodiscard]] Subscribed abort_merge(const std::string& worktree, const std::string& commit,
+                                       std::function<void(Result<bool>)> done) override;
+  [[nodiscard]] Subscribed contains(const std::string& worktree, const std::string& commit,
+                                    std::function<void(Result<bool>)> done) override;
+  [[nodiscard]] Subscribed worktrees(
+      const std::string& path,
+      std::function<void(Result<std::vector<WorktreeEntry>>)> done) override;
+  [[nodiscard]] Subscribed saved(const std::string& path,
+                                 std::function<void(Result<std::vector<SavedWork>>)> done) override;
   std::string repository(const std::string& path) override;
   std::string top(const std::string& path) override;
 
  private:
-  Subscribed later(Callback work);
+  /// Asks after the time that it takes.
+  template <class Answer>
+  Subscribed ask(std::function<Result<Answer>(SimKernel&)> question,
+                 std::function<void(Result<Answer>)> done);
+  Subscribed later(Duration wait, Callback work);
 
   SimHandlePtr handle_;
 };
