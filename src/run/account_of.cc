@@ -107,16 +107,30 @@ void temper(const AgentFile& agent, Account& account) {
   if (!killed) std::erase_if(account.next, [](const Foreseen& one) { return one.follows_kill; });
 }
 
+/// Whether its own file has a say in what comes next.
+bool depends_on_agent(const Account& account) {
+  return std::ranges::any_of(account.next, [](const Foreseen& one) {
+    if (one.follows_kill) return true;
+    if (one.decision.kind != Decision::Kind::action) return false;
+    const Action action = one.decision.action;
+    return action == Action::preserve || action == Action::kill || action == Action::resume ||
+           action == Action::restart;
+  });
+}
+
 WallTime calendar_of(double seconds) {
   return WallTime{std::chrono::nanoseconds{static_cast<std::int64_t>(seconds * 1e9)}};
 }
 
 }  // namespace
 
-Result<std::optional<Standing>> account_of(Machine& machine, Folder& folder) {
+Result<std::optional<Standing>> account_of(Machine& machine, Folder& folder, Telling telling) {
   Memory memory;
-  const auto past =
-      read_past(folder, [&](std::string_view line, Instant at) { memory.hear(line, at); });
+  HearRecord hear;
+  if (telling == Telling::all) {
+    hear = [&](std::string_view line, Instant at) { memory.hear(line, at); };
+  }
+  const auto past = read_past(folder, hear);
   if (!past) return std::unexpected(past.error());
   if (!*past) return std::nullopt;
   const TraceHeader& header = (*past)->header;
@@ -132,7 +146,13 @@ Result<std::optional<Standing>> account_of(Machine& machine, Folder& folder) {
   }
   standing.since_last_line = std::max(Duration{}, now - (*past)->last);
   standing.account = account((*past)->judge, standing.of_this_boot ? now : (*past)->last);
-  if (const auto agent = read_agent_file(folder)) temper(*agent, standing.account);
+  std::vector<Foreseen>& next = standing.account.next;
+  if (telling == Telling::now) {
+    next.erase(next.begin() + static_cast<std::ptrdiff_t>(first_moment(next).size()), next.end());
+  }
+  if (depends_on_agent(standing.account)) {
+    if (const auto agent = read_agent_file(folder)) temper(*agent, standing.account);
+  }
   standing.lately = memory.take([&](Instant at) { return wall + (at - now); });
   return standing;
 }

@@ -36,7 +36,14 @@ struct Standing {
   std::vector<Remembered> lately;  // the newest, oldest of them first
 };
 
+/// How much is told.
+enum class Telling : std::uint8_t {
+  all,
+  now,  // nothing of lately, and of what comes next only the first moment: cheaper
+};
+
 /// nullopt if there is no journal yet.
-Result<std::optional<Standing>> account_of(Machine& machine, Folder& folder);
+Result<std::optional<Standing>> account_of(Machine& machine, Folder& folder,
+                                           Telling telling = Telling::all);
 
 }  // namespace tend

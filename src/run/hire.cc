@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "store/home.h"
+#include "store/names.h"
 
 namespace tend {
 namespace {
@@ -51,31 +52,55 @@ Result<std::unique_ptr<File>> lock_names(Machine& machine, Folder& home) {
   }
 }
 
-Result<void> refuse_second(Machine& machine, Folder& home, const AgentFile& agent) {
+Result<void> refuse_second_keeper(Machine& machine, Folder& home, const ProcessId& watched) {
   const auto agents = agents_of(home);
   if (!agents) return std::unexpected(agents.error());
   for (const KnownAgent& known : *agents) {
     const Heartbeat& says = known.heartbeat;
-    if (!known.folder || is_terminal(says.status)) continue;
-    const bool is_same_process = agent.watched && says.process == *agent.watched;
-    if (says.agent != agent.agent && !is_same_process) continue;
-    const bool is_kept = has_keeper(machine, *known.folder);
-    if (is_same_process && is_kept) {
-      return fail(fmt::format("process {0} has a keeper already, as {1}; see `tend explain {1}`",
-                              says.process.pid, says.agent));
-    }
-    if (says.agent != agent.agent) continue;  // a process that nobody looks after any more
-    return fail(
-        fmt::format("{0} is not over; `tend stop {0}` ends it, `tend run {1}--attach {0}` "
-                    "{2}; or choose another --name",
-                    says.agent, is_kept ? "" : "-d ", is_kept ? "shows it" : "puts a keeper on"));
+    if (!known.folder || is_terminal(says.status) || says.process != watched) continue;
+    if (!has_keeper(machine, *known.folder)) continue;  // nobody looks after it any more
+    return fail(fmt::format("process {0} has a keeper already, as {1}; see `tend explain {1}`",
+                            says.process.pid, says.agent));
   }
   return {};
 }
 
+/// A folder that is gone or no agent's any more leaves its name free.
+Result<void> refuse_second_of_name(Machine& machine, Folder& home, const std::string& name) {
+  const auto path = named_folder(home, name);
+  if (!path) return std::unexpected(path.error());
+  if (!*path) return {};
+  const auto known = find_agent(machine.folders, home, **path);
+  if (!known || known->heartbeat.agent != name || is_terminal(known->heartbeat.status)) return {};
+  const bool is_kept = has_keeper(machine, *known->folder);
+  return fail(
+      fmt::format("{0} is not over; `tend stop {0}` ends it, `tend run {1}--attach {0}` "
+                  "{2}; or choose another --name",
+                  name, is_kept ? "" : "-d ", is_kept ? "shows it" : "puts a keeper on"));
+}
+
+Result<void> refuse_second(Machine& machine, Folder& home, const AgentFile& agent) {
+  if (agent.watched) {
+    auto ok = refuse_second_keeper(machine, home, *agent.watched);
+    if (!ok) return ok;
+  }
+  return refuse_second_of_name(machine, home, agent.agent);
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Folder>> make_agent(Machine& machine, Folder& home, AgentFile& agent) {
+/// One that has no name to be called by is no agent either.
+Result<void> write_agent(Folder& home, Folder& folder, const AgentFile& agent) {
+  const std::string file(kAgentFile);
+  if (auto put = folder.replace(file, format_agent_file(agent), Folder::Sync::no); !put) return put;
+  auto named = name_folder(home, agent.agent, folder.path());
+  if (!named) std::ignore = folder.remove(file);
+  return named;
+}
+
+Result<std::unique_ptr<Folder>> make_agent_in(
+    Machine& machine, Folder& home, AgentFile& agent,
+    const std::function<Result<std::unique_ptr<Folder>>()>& make) {
   std::unique_ptr<File> names;
   if (!agent.agent.empty()) {
     auto locked = lock_names(machine, home);
@@ -83,31 +108,37 @@ Result<std::unique_ptr<Folder>> make_agent(Machine& machine, Folder& home, Agent
     names = *std::move(locked);
     if (auto ok = refuse_second(machine, home, agent); !ok) return std::unexpected(ok.error());
   }
-  auto folder = make_session(home, machine.clock.wall(), machine.entropy);
+  auto folder = make();
   if (!folder) return folder;
   const std::string& path = (*folder)->path();
-  agent.session = path.substr(path.rfind('/') + 1);
+  if (agent.session.empty()) agent.session = path.substr(path.rfind('/') + 1);
   if (agent.agent.empty()) {
     const std::string base = agent.command.empty() ? "watched" : name_from(agent.command.front());
-    agent.agent = base + agent.session.substr(agent.session.rfind('-'));
+    agent.agent = base + path.substr(path.rfind('-'));
   }
-  const auto written =
-      (*folder)->replace(std::string(kAgentFile), format_agent_file(agent), Folder::Sync::no);
+  const auto written = write_agent(home, **folder, agent);
   if (!written) return std::unexpected(written.error());
   return folder;
 }
 
+Result<std::unique_ptr<Folder>> make_agent(Machine& machine, Folder& home, AgentFile& agent) {
+  agent.session.clear();
+  return make_agent_in(machine, home, agent,
+                       [&] { return make_session(home, machine.clock.wall(), machine.entropy); });
+}
+
 Result<void> start_keeper(Machine& machine, const KeeperProgram& keeper, const std::string& folder,
-                          bool inherit_input) {
+                          KeeperStart how) {
   Launch launch;
   launch.command = {keeper.program, "keep", folder};
+  if (how.again) launch.command.emplace_back("--again");
   launch.environment = keeper.environment;
   std::erase_if(launch.environment,
                 [](const std::string& one) { return one.starts_with("TEND_HOME="); });
   launch.environment.push_back("TEND_HOME=" + keeper.home);
   launch.working_folder = "/";
   launch.error = folder + "/" + kKeeperLog;
-  launch.inherit_input = inherit_input;
+  launch.inherit_input = how.inherit_input;
   return machine.processes.detach(launch);
 }
 

@@ -2,6 +2,7 @@
 // that a person typed; everything after it is the keeper's.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,9 +26,20 @@ struct KeeperProgram {
 /// or the process to watch has a keeper. Nothing runs yet.
 Result<std::unique_ptr<Folder>> make_agent(Machine& machine, Folder& home, AgentFile& agent);
 
+/// The same in a folder that `make` makes, for one that belongs to a session already.
+Result<std::unique_ptr<Folder>> make_agent_in(
+    Machine& machine, Folder& home, AgentFile& agent,
+    const std::function<Result<std::unique_ptr<Folder>>()>& make);
+/// Writes what an agent is into its folder, anew if it is there, and by which name it is known.
+Result<void> write_agent(Folder& home, Folder& folder, const AgentFile& agent);
+
+struct KeeperStart {
+  bool inherit_input = false;
+  bool again = false;  // also one that is over, if that was no end of its own: it is to go on
+};
 /// Starts a keeper for the folder, with no tie to us. One that finds the lock taken goes by itself.
 Result<void> start_keeper(Machine& machine, const KeeperProgram& keeper, const std::string& folder,
-                          bool inherit_input);
+                          KeeperStart how);
 
 /// Tells the keeper that something in its folder wants to be read. That there is none is no error:
 /// the next one reads everything.

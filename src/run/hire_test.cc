@@ -4,6 +4,7 @@
 #include <string>
 
 #include "run/kept_test.h"
+#include "store/names.h"
 
 namespace tend {
 namespace {
@@ -26,6 +27,12 @@ class Hire : public KeptTest {
     agent.agent = name;
     return take_on(agent);
   }
+  /// The folder that the name leads to.
+  std::string folder_of(const std::string& name) {
+    const auto home = universe.machine("tend").folders.open(Kept::kHome);
+    return named_folder(**home, name).value().value_or("");
+  }
+  std::uint64_t calls() { return universe.calls(universe.pids("tend").front()); }
 };
 
 TEST_F(Hire, refuses_the_name_of_one_that_is_not_over) {
@@ -48,6 +55,45 @@ TEST_F(Hire, gives_the_name_of_one_that_is_over_again) {
   ASSERT_TRUE(kept.over());
   EXPECT_EQ(take_on("worker-s1"), "");
   EXPECT_NE(take_on("worker-s1"), "") << "the second one is not over";
+}
+
+TEST_F(Hire, refuses_the_name_of_one_that_was_taken_on_and_has_not_begun) {
+  EXPECT_EQ(take_on("later"), "");
+  EXPECT_EQ(take_on("later"),
+            "later is not over; `tend stop later` ends it, `tend run -d --attach later` puts a "
+            "keeper on; or choose another --name");
+}
+
+TEST_F(Hire, gives_the_name_again_of_one_whose_folder_is_gone_or_no_agents_any_more) {
+  EXPECT_EQ(take_on("later"), "");
+  universe.disk.remove(folder_of("later"));
+  EXPECT_EQ(take_on("later"), "");
+  universe.disk.remove(folder_of("later") + "/agent.json");
+  EXPECT_EQ(take_on("later"), "");
+}
+
+TEST_F(Hire, looks_at_no_agent_but_the_one_of_that_name) {
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(take_on("agent-" + std::to_string(i)), "");
+  const std::uint64_t before = calls();
+  EXPECT_EQ(take_on("agent-50"), "");
+  EXPECT_LT(calls() - before, 30U);
+}
+
+TEST_F(Hire, knows_names_of_its_own_making_too) {
+  AgentFile agent = kept.agent;
+  agent.agent = "";
+  EXPECT_EQ(take_on(agent), "");
+  const auto names = universe.disk.files(std::string(Kept::kHome) + "/names");
+  ASSERT_EQ(names.size(), 1U);
+  EXPECT_NE(take_on(names.front().substr(names.front().rfind('/') + 1)), "");
+}
+
+TEST_F(Hire, leaves_no_agent_behind_that_has_no_name) {
+  universe.disk.write(std::string(Kept::kHome) + "/names", "in the way");
+  EXPECT_NE(take_on(""), "");
+  for (const std::string& file : universe.disk.files(Kept::kHome)) {
+    EXPECT_FALSE(file.ends_with("/agent.json")) << file;
+  }
 }
 
 TEST_F(Hire, refuses_a_process_that_has_a_keeper) {

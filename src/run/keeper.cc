@@ -124,6 +124,7 @@ void Keeper::look() {
   poll_every_ = senses_->offsets().stream != read_before ? kShortestPoll
                                                          : std::min(poll_every_ * 2, kLongestPoll);
   note_process(condition);
+  look_at_tree(now);
   look_around(now);
   note_faults(now);
   judge_now(now);
@@ -161,6 +162,7 @@ void Keeper::note_process(const Condition& condition) {
   if (stage_ == Stage::living) stage_ = Stage::between;
   pulse_->change().exit = exit_;
   if (ended_by_.empty()) ended_by_ = exit_words();
+  bring_children_home();
 }
 
 /// Our own trouble to read and to write is no fault of the agent, and nothing destructive is done
@@ -203,6 +205,8 @@ void Keeper::on_verdict(const Decision& decision) {
   says.since = calendar_seconds(machine_.clock.wall());
   says.because.clear();
   for (const Reason& reason : decision.because()) says.because.push_back(describe(reason));
+  if (decision.verdict == Verdict::orphaned) says.leaving = true;
+  parent_waits_ = true;
   event("verdict", word(decision.verdict), "", false);
   const bool silent_in_tool = decision.verdict == Verdict::suspect && decision.phase == Phase::tool;
   if (silent_in_tool && is_agent(settings_.agent.adapter)) note_tool_processes();
@@ -219,6 +223,7 @@ void Keeper::settle() {
   say_when_it_begins();
   const auto written = pulse_->write();
   heartbeat_problem_ = written ? "" : written.error().text;
+  if (written && parent_ && std::exchange(parent_waits_, false)) parent_->poke();
 }
 
 void Keeper::say_when_it_begins() {
@@ -236,6 +241,18 @@ void Keeper::settle_end() {
   const Verdict verdict = recorder_->judge().verdict();
   const RestartPolicy restart = settings_.agent.restart;
   if (stopping_) return leave(WorkOutcome::stopped, ended_by_);
+  if (stop_below_) return;
+  if (staying_) {
+    const Staying staying = *staying_;
+    return leave(staying.outcome, staying.ended_by);
+  }
+  if (begins_by_order_) return;
+  if (verdict == Verdict::orphaned && chain_.empty()) {
+    return leave(WorkOutcome::orphaned, "its parent was gone");
+  }
+  if (verdict == Verdict::finished && own_word_ != WorkOutcome::none) {
+    return leave(own_word_, "its own word");
+  }
   if (verdict == Verdict::finished) {
     const bool drains = intent_ && intent_->want == Want::drain;
     if (restart != RestartPolicy::always || only_watches() || drains) {
@@ -297,6 +314,8 @@ void Keeper::schedule() {
   earlier(sample_at_);
   earlier(life_ends_at_);
   earlier(poll_at_);
+  earlier(children_->next());
+  if (stop_below_) earlier(stop_below_->until);
   // What waits for something else is not waited for by looking at the clock.
   if (begin_at_ > now) earlier(begin_at_);
   if (kill_after_ > now) earlier(kill_after_);

@@ -26,8 +26,11 @@
 #include "base/result.h"
 #include "judge/policy.h"
 #include "os/machine.h"
+#include "run/children.h"
 #include "run/dialogue.h"
+#include "run/hire.h"
 #include "run/own_pauses.h"
+#include "run/parent_watch.h"
 #include "run/pulse.h"
 #include "run/recorder.h"
 #include "run/senses.h"
@@ -35,6 +38,7 @@
 #include "store/events.h"
 #include "store/intent.h"
 #include "store/life_record.h"
+#include "store/outcome.h"
 
 namespace tend {
 
@@ -43,6 +47,8 @@ struct KeeperSettings {
   Policy policy;
   std::vector<std::string> environment;  // NAME=VALUE: what the agent's own is made from
   std::string runtime_folder;            // absolute and short, for sockets; "" if there is none
+  KeeperProgram program;                 // for the keepers of others in its tree
+  bool again = false;                    // take back an end that was no end of its own
 };
 
 class Keeper {
@@ -121,6 +127,8 @@ class Keeper {
   [[nodiscard]] bool holds_lock();
   [[nodiscard]] Belonging belonging() const;
   [[nodiscard]] bool is_one_of_ours(std::int64_t pid);
+  /// Of ours, inside its work tree.
+  [[nodiscard]] std::vector<std::string> excluded() const;
   [[nodiscard]] bool only_watches() const { return settings_.agent.command.empty(); }
 
   // keeper_orders.cc: what the agent says by itself, and what people want.
@@ -130,12 +138,28 @@ class Keeper {
   void look_at_intent();
   void hear_intent(const Intent& intent);
   void order_own_stop(const std::string& by);
+  void stop_now(const Intent& intent);
   void order_stop(bool at_once, const std::string& by);
   void save_and_end(bool at_once, bool again);
   void begin_by_order();
   void keep_paused();
   bool freeze(bool stop);
   [[nodiscard]] bool wants_pause() const;
+
+  // keeper_tree.cc: its place in a tree, and what the agent says of its own work.
+  void begin_tree();
+  void look_at_tree(Instant now);
+  void look_at_parent();
+  void go_on_later(const std::string& why);
+  bool reopen(Heartbeat& says);
+  [[nodiscard]] bool stops_below_first(const Intent& intent);
+  void go_on_stopping(Instant now);
+  bool stays_for_children(WorkOutcome outcome, const std::string& ended_by);
+  void bring_children_home();
+  void settle_work();
+  void keep_uncommitted(const std::string& why);
+  void settle_children_work();
+  void look_at_outcome(bool is_due);
 
   // keeper_acts.cc: doing what was decided.
   void take(const Ruling& ruling);
@@ -207,6 +231,27 @@ class Keeper {
   bool language_said_ = false;
   std::string ended_by_;
   WorkOutcome outcome_ = WorkOutcome::none;
+
+  std::unique_ptr<Children> children_;
+  std::unique_ptr<ParentWatch> parent_;  // nullptr: it has none
+  bool parent_waits_ = false;            // for a word that is about to be written
+  Instant tree_due_{};
+  struct StopBelow {
+    Intent intent;
+    Instant until{};
+  };
+  std::optional<StopBelow> stop_below_;  // its own end waits for that
+  struct Staying {
+    WorkOutcome outcome = WorkOutcome::none;
+    std::string ended_by;
+  };
+  std::optional<Staying> staying_;  // its own work is over
+  bool shutting_down_ = false;      // it ends with its machine, and goes on with it
+  bool reopened_ = false;
+  bool goes_on_ = false;  // the next life goes on in the same session, however the last one ended
+  std::uint64_t outcome_file_ = 0;
+  WorkOutcome own_word_ = WorkOutcome::none;  // what it said of its work in this life
+  Subscribed commit_;
 
   std::vector<Event> events_;  // to be written at the end of a look
   std::deque<Ruling> chain_;   // what is to be done, in this order

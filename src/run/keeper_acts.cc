@@ -173,7 +173,7 @@ void Keeper::preserve(const std::string& why, std::function<void(const Result<Pr
   order.worktree = settings_.agent.worktree;
   order.why = why;
   order.since = life_began_;
-  order.exclude = {home_->path()};
+  order.exclude = excluded();
   preserve_ = std::make_unique<Preserve>(machine_, *folder_, std::move(order), std::move(done));
 }
 

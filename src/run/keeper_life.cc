@@ -33,7 +33,7 @@ bool begins(Action action) { return action == Action::resume || action == Action
 
 /// Whatever is left of the life before is ended first: or the same command would run twice.
 void Keeper::begin_life() {
-  if (stopping_ || stage_ >= Stage::leaving) return;
+  if (stopping_ || stop_below_ || stage_ >= Stage::leaving) return;
   if (only_watches() || record_.life == 0 || machine_.processes.childless(record_.group)) {
     start_process();
     return;
@@ -93,6 +93,10 @@ void Keeper::start_process() {
   if (agent.max_life) life_ends_at_ = life_began_at_ + *agent.max_life;
   begin_at_.reset();
   begins_by_order_ = false;
+  goes_on_ = false;
+  staying_.reset();
+  own_word_ = WorkOutcome::none;
+  children_->retell();
   failed_starts_ = 0;
   pulse_->change().status = Status::running;
   pulse_->change().exit = {};
@@ -138,7 +142,7 @@ LaunchOrder Keeper::launch_order() {
 /// An agent that we know is started so that it is understood, and goes on in its own session.
 void Keeper::begin_dialogue(LaunchOrder& order) {
   const bool anew = !chain_.empty() && chain_.front().action == Action::restart;
-  const bool was_done = recorder_->judge().verdict() == Verdict::finished;
+  const bool was_done = recorder_->judge().verdict() == Verdict::finished && !goes_on_;
   Dialogue::Start start = dialogue_->next_life(order.life > 1 && !anew && !was_done);
   order.command = std::move(start.command);
   order.environment.insert(order.environment.end(), start.environment.begin(),
@@ -209,6 +213,13 @@ Belonging Keeper::belonging() const {
   return who;
 }
 
+/// The home may lie in the work tree. A work tree may also lie in the home: then nothing of ours is
+/// in it.
+std::vector<std::string> Keeper::excluded() const {
+  if (settings_.agent.worktree.starts_with(home_->path() + "/")) return {};
+  return {home_->path()};
+}
+
 bool Keeper::is_one_of_ours(std::int64_t pid) {
   const auto all = machine_.processes.all(kMarkVariable);
   if (!all) return false;
@@ -221,7 +232,7 @@ bool Keeper::is_one_of_ours(std::int64_t pid) {
 
 /// Nothing begins any more. What is left of the last life is ended, then the end is written down.
 void Keeper::leave(WorkOutcome outcome, std::string ended_by) {
-  if (stage_ >= Stage::leaving) return;
+  if (stage_ >= Stage::leaving || stays_for_children(outcome, ended_by)) return;
   stage_ = Stage::leaving;
   outcome_ = outcome;
   ended_by_ = std::move(ended_by);
@@ -229,7 +240,7 @@ void Keeper::leave(WorkOutcome outcome, std::string ended_by) {
   if (outcome == WorkOutcome::done) say_doubt();
   forget_chain("not done: it is over");
   if (only_watches() || record_.life == 0 || machine_.processes.childless(record_.group)) {
-    write_end();
+    settle_work();
     return;
   }
   end_rest(false);
@@ -243,7 +254,7 @@ void Keeper::end_rest(bool at_once) {
     if (!ended.all_gone || ended.how != "nothing was left") {
       event("note", "what the agent left behind: " + ended.how, "", !ended.all_gone);
     }
-    write_end();
+    settle_work();
   });
 }
 
@@ -268,6 +279,7 @@ void Keeper::write_end() {
   const bool failed = outcome_ == WorkOutcome::failed;
   event("note", over, "", failed);
   if (failed && tell_) tell_end(over);
+  if (parent_) parent_->poke();
   stage_ = Stage::over;
   wake_.reset();
   end_again_.reset();

@@ -94,15 +94,14 @@ void Keeper::sample() {
   const Account account =
       tend::account(recorder_->judge(), machine_.clock.now() + recorder_->shift());
   if (account.real.seen) files_since_ = std::max(files_since_, looked - account.real.age);
-  files_look_ =
-      machine_.version_control.changed_since(settings_.agent.worktree, files_since_,
-                                             {home_->path()}, [this, looked](Result<bool> changed) {
-                                               const Subscribed done = std::move(files_look_);
-                                               if (!changed || !*changed) return;
-                                               files_since_ = looked;
-                                               files_changed_ = true;
-                                               look_soon();
-                                             });
+  files_look_ = machine_.version_control.changed_since(
+      settings_.agent.worktree, files_since_, excluded(), [this, looked](Result<bool> changed) {
+        const Subscribed done = std::move(files_look_);
+        if (!changed || !*changed) return;
+        files_since_ = looked;
+        files_changed_ = true;
+        look_soon();
+      });
 }
 
 std::optional<Keeper::Used> Keeper::used_so_far() {

@@ -91,8 +91,12 @@ void Keeper::hear_intent(const Intent& intent) {
   const bool hurries = intent.want == Want::stop && intent.now;
   if (stopping_ && !hurries) return;  // nothing else is wanted of one that ends
   intent_ = intent;
+  if (intent.want == Want::stop) {
+    shutting_down_ = intent.by == kShutdownWords;
+    if (!stops_below_first(intent)) stop_now(intent);
+    return;
+  }
   batch_.signals.push_back({.is = Kind::intent, .want = intent.want});
-  if (intent.want == Want::stop) order_stop(intent.now, intent.by);
   // To go on, said to one that is held. A keeper after us finds the same words again: they are an
   // order only if they are younger than the hold.
   const Heartbeat& says = pulse_->says();
@@ -100,6 +104,11 @@ void Keeper::hear_intent(const Intent& intent) {
       recorder_->judge().verdict() == Verdict::looping && says.status != Status::paused;
   const bool is_news = knows_intent_ || intent.at >= says.since;
   if (intent.want == Want::run && is_held && is_news && !only_watches()) begins_by_order_ = true;
+}
+
+void Keeper::stop_now(const Intent& intent) {
+  batch_.signals.push_back({.is = Kind::intent, .want = Want::stop});
+  order_stop(intent.now, intent.by);
 }
 
 /// A stop that nobody typed. It is written down like any other, so that it also holds for a keeper

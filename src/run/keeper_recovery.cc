@@ -44,7 +44,7 @@ Result<Keeper::Began> Keeper::begin() {
   const auto facts = folder_->facts(std::string(kHeartbeatFile));
   // One that cannot be read is written anew: it is a mirror, the record and the journal are truth.
   Heartbeat says = heartbeat && *heartbeat ? **heartbeat : Heartbeat{};
-  if (is_terminal(says.status)) return Began::over_already;
+  if (is_terminal(says.status) && !reopen(says)) return Began::over_already;
   const bool beaten = facts && *facts && heartbeat && *heartbeat;
   pulse_ = std::make_unique<Pulse>(*folder_, machine_.clock, std::move(says),
                                    beaten ? (*facts)->modified : WallTime{});
@@ -81,9 +81,11 @@ Result<void> Keeper::recover() {
   }
   if (auto written = pulse_->write(); !written) return written;
   subscribe();
+  begin_tree();
 
   if (record_.life == 0) {
     if (auto locked = lock_->write(record_); !locked) return locked;
+    look_at_intent();  // an order that came before its first life
     begin_life();
     if (stage_ < Stage::over) wake_ = machine_.loop.at(machine_.clock.now(), [this] { look(); });
     return {};
@@ -93,6 +95,7 @@ Result<void> Keeper::recover() {
           false);
   }
   take_over(found);
+  if (reopened_) go_on_later("its last end was not its own");
   // Our absence is written down before our own pulse shows: whoever comes after us, if we die here,
   // has to know of both.
   look();
@@ -116,7 +119,7 @@ void Keeper::subscribe() {
   orders_.push_back(machine_.loop.on(Order::interrupt, [] {}));  // the viewer's business
   orders_.push_back(machine_.loop.on(Order::terminate, [this] {
     if (stage_ >= Stage::over) return stop_loop();
-    order_own_stop("SIGTERM to its keeper");
+    order_own_stop(std::string(kShutdownWords));
     look_now();
   }));
   orders_.push_back(machine_.loop.on(Order::hang_up, [this] {

@@ -118,6 +118,7 @@ class Kept {
   /// Writes the agent's file and starts a keeper, which runs when the universe does.
   std::int64_t start_keeper() {
     universe.disk.write(path("agent.json"), format_agent_file(agent));
+    universe.disk.write(kHome + ("/names/" + agent.agent), std::string(kFolder) + "\n");
     keeper = universe.start_program("keeper", [this](Machine& machine) -> std::shared_ptr<void> {
       auto folder = machine.folders.open(kFolder);
       auto home = machine.folders.open(kHome);

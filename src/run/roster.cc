@@ -62,13 +62,14 @@ class Observer {
   Observer(Machine& machine, Source source)
       : machine_(machine), source_(source), now_(machine.clock.wall()) {}
 
-  void look(Entry& entry) {
-    if (!entry.known.problem.empty()) return unreadable(entry);
-    if (!entry.over()) look_at_keeper(entry);
-    if (entry.over()) return ended(entry);
+  /// `folder` is the agent's; nullptr where there is a problem with it.
+  void look(Entry& entry, Folder* folder) {
+    if (!entry.known.problem.empty() || folder == nullptr) return unreadable(entry);
+    if (!entry.over()) look_at_keeper(entry, *folder);
+    if (entry.over()) return ended(entry, *folder);
     switch (entry.keeper) {
       case KeeperIs::alive:
-        return kept(entry);
+        return kept(entry, *folder);
       case KeeperIs::hung:
         entry.state = "keeper hangs";
         entry.why = fmt::format("its keeper (process {}) has shown no pulse for {}",
@@ -76,7 +77,7 @@ class Observer {
         entry.since = now_ - pulse_age_;
         break;
       case KeeperIs::gone:
-        without_keeper(entry);
+        without_keeper(entry, *folder);
         break;
     }
   }
@@ -87,8 +88,7 @@ class Observer {
     entry.why = entry.known.problem;
   }
 
-  void look_at_keeper(Entry& entry) {
-    Folder& folder = *entry.known.folder;
+  void look_at_keeper(Entry& entry, Folder& folder) {
     const auto lock = look_at_lock(folder);
     const bool there = lock && *lock;
     if (there && (*lock)->held) {
@@ -115,7 +115,7 @@ class Observer {
     return agent && pulse_age_ <= kPulseMayLag + 2 * agent->beat;
   }
 
-  void kept(Entry& entry) {
+  void kept(Entry& entry, Folder& folder) {
     const Heartbeat& says = entry.known.heartbeat;
     entry.verdict = says.verdict;
     entry.phase = says.phase;
@@ -123,7 +123,7 @@ class Observer {
     entry.next = says.next;
     entry.next_at = calendar_of(says.next_at);
     entry.since = calendar_of(says.since);
-    if (source_ == Source::journal) ask_journal(entry);
+    if (source_ == Source::journal) ask_journal(entry, folder);
     entry.stuck = says_stuck(entry.because);
     entry.state = tend::word(entry.verdict);
     if (says.life == 0) entry.state = "starting";
@@ -159,12 +159,11 @@ class Observer {
     return Group::working;
   }
 
-  void ask_journal(Entry& entry) {
-    Folder& folder = *entry.known.folder;
+  void ask_journal(Entry& entry, Folder& folder) {
     const auto facts = folder.facts(std::string(kJournalFile));
     if (!facts || !*facts || journals_ + (*facts)->size > kMostJournals) return;
     journals_ += (*facts)->size;
-    const auto standing = account_of(machine_, folder);
+    const auto standing = account_of(machine_, folder, Telling::now);
     if (!standing || !*standing || !(*standing)->of_this_boot) return;
     const Account& account = (*standing)->account;
     if (account.verdict != entry.verdict) entry.since = now_;
@@ -172,15 +171,18 @@ class Observer {
     entry.phase = account.phase;
     entry.because.clear();
     for (const Reason& reason : account.because) entry.because.push_back(describe(reason));
+    if (account.real.seen) entry.progressed = now_ - account.real.age;
+    for (const KnownChild& child : account.children) {
+      if (child.for_parent) entry.asked_by.push_back(child.name);
+    }
     if (!entry.next.empty()) return;  // its keeper knows better when the next life begins
     const auto first = first_moment(account.next);
     entry.next = describe(first);
     entry.next_at = entry.next.empty() ? WallTime{} : now_ + first.front().in;
   }
 
-  void without_keeper(Entry& entry) {
+  void without_keeper(Entry& entry, Folder& folder) {
     const Heartbeat& says = entry.known.heartbeat;
-    Folder& folder = *entry.known.folder;
     if (says.life == 0 && age_of(modified(folder, kAgentFile), now_) < kMayBeginLater) {
       entry.state = "starting";
       entry.why = "its keeper is not there yet";
@@ -215,14 +217,14 @@ class Observer {
     }
   }
 
-  void ended(Entry& entry) const {
+  void ended(Entry& entry, Folder& folder) const {
     const Heartbeat& says = entry.known.heartbeat;
     entry.verdict = says.verdict;
     entry.phase = says.phase;
     entry.because = says.because;
     // The last write to the lock file is the keeper's word that nothing is left.
-    entry.since = std::max(
-        {calendar_of(says.since), entry.known.last_beat, modified(*entry.known.folder, kLockFile)});
+    entry.since =
+        std::max({calendar_of(says.since), entry.known.last_beat, modified(folder, kLockFile)});
     const bool known = says.outcome != WorkOutcome::none;
     entry.state = known ? word(says.outcome) : kStatusWords[static_cast<std::size_t>(says.status)];
     entry.why = says.life == 0 && !says.note.empty() ? says.note : says.ended_by;
@@ -296,17 +298,15 @@ bool says_stuck(const std::vector<std::string>& because) {
 }
 
 Result<std::vector<Entry>> roster(Machine& machine, Folder& home) {
-  auto agents = agents_of(home);
-  if (!agents) return std::unexpected(agents.error());
   Observer observer(machine, Source::journal);
   std::vector<Entry> entries;
-  entries.reserve(agents->size());
-  for (KnownAgent& known : *agents) {
+  const auto told = for_each_agent(home, [&](KnownAgent known, Folder* open) {
     Entry& entry = entries.emplace_back();
     entry.known = std::move(known);
-    observer.look(entry);
+    observer.look(entry, open);
     name(entry);
-  }
+  });
+  if (!told) return std::unexpected(told.error());
   relate(entries);
   for (Entry& entry : entries) entry.to_do = what_to_do(entry);
   return entries;
@@ -315,7 +315,7 @@ Result<std::vector<Entry>> roster(Machine& machine, Folder& home) {
 Entry look_at_agent(Machine& machine, KnownAgent known, Source source) {
   Entry entry;
   entry.known = std::move(known);
-  Observer(machine, source).look(entry);
+  Observer(machine, source).look(entry, entry.known.folder.get());
   entry.handle = entry.known.heartbeat.agent;
   if (entry.handle.empty()) name(entry);
   entry.to_do = what_to_do(entry);

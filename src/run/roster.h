@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/name.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "judge/words.h"
@@ -56,6 +57,8 @@ struct Entry {
   bool stuck = false;  // by its own word
   std::string next;
   WallTime next_at{};
+  std::optional<WallTime> progressed;  // its last real sign; none: not known
+  std::vector<Name> asked_by;          // its children that wait for it
 
   WallTime since{};  // of the state; 1970: not known
   [[nodiscard]] bool over() const { return is_terminal(known.heartbeat.status); }

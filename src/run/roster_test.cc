@@ -52,6 +52,35 @@ TEST(Roster, says_what_is_true_now_and_what_comes_next) {
   EXPECT_EQ(entry.to_do, "");
 }
 
+TEST(Roster, knows_when_work_last_went_on) {
+  Kept kept;
+  kept.be_patient_as_with_an_agent();
+  kept.universe.behaviours["worker"] = [](SimSelf& self) { self.print_after(1s, "hello\n"); };
+  kept.start_keeper();
+  kept.universe.run_for(500ms);
+  EXPECT_FALSE(only(kept).progressed) << "nothing was seen of it";
+  kept.universe.run_for(100s);
+  const Entry entry = only(kept);
+  ASSERT_TRUE(entry.progressed);
+  EXPECT_NEAR(calendar_seconds(kept.universe.wall()) - calendar_seconds(*entry.progressed), 99.5,
+              0.1);
+}
+
+TEST(Roster, knows_which_children_wait_for_their_parent) {
+  Kept kept;
+  kept.universe.behaviours["worker"] = work;
+  kept.start_keeper();
+  kept.universe.run_for(5s);
+  kept.universe.disk.write(
+      kept.path("signals.jsonl"),
+      R"({"is":"child","child":"coder","verdict":"waiting","for":"parent","life":1})"
+      "\n"
+      R"({"is":"child","child":"tester","verdict":"working","life":1})"
+      "\n");
+  kept.universe.run_for(1s);
+  EXPECT_EQ(only(kept).asked_by, std::vector<Name>{Name("coder")});
+}
+
 TEST(Roster, takes_a_heartbeat_for_void_once_its_keeper_is_gone) {
   Kept kept;
   kept.universe.behaviours["worker"] = work;

@@ -21,10 +21,6 @@ using namespace std::chrono_literals;
 
 constexpr Duration kTick = 500ms;
 constexpr Duration kTickWithoutHints = 50ms;
-constexpr Duration kKeeperMayTake = 5s;  // to take its lock
-constexpr Duration kKeeperHangs = 120s;  // awake, without a pulse
-constexpr Duration kReplacedWithin = 10min;
-constexpr std::size_t kMostReplaced = 5;
 constexpr int kSignalled = 128;
 constexpr int kHangUp = 1;
 constexpr int kInterrupt = 2;
@@ -59,7 +55,8 @@ Viewer::Viewer(Machine& machine, Folder& folder, KeeperProgram keeper, bool inhe
       out_(out),
       err_(err),
       stream_(folder, kStreamFile, offset_for(folder, kStreamFile, from)),
-      errors_(folder, kErrorFile, offset_for(folder, kErrorFile, from)) {}
+      errors_(folder, kErrorFile, offset_for(folder, kErrorFile, from)),
+      watch_(machine) {}
 
 Viewer::~Viewer() = default;
 
@@ -69,8 +66,7 @@ int Viewer::run() {
   orders_.push_back(machine_.loop.on(Order::hang_up, [this] { end(kSignalled + kHangUp); }));
   orders_.push_back(machine_.loop.on(Order::look, [] {}));
   change_ = machine_.loop.on_change(folder_.path(), [this] { tick(); });
-  started_keeper_ = machine_.clock.now();
-  pulse_seen_ = machine_.clock.awake();
+  watch_.expect_one();
   timer_ = machine_.loop.at(machine_.clock.now(), [this] { tick(); });
   machine_.loop.run();
   return code_;
@@ -156,55 +152,30 @@ void Viewer::attention(const Heartbeat& heartbeat) {
 // --- The keeper ---------------------------------------------------------------------------------
 
 void Viewer::look_at_keeper() {
-  const auto lock = look_at_lock(folder_);
-  if (!lock) return;  // not to know is not to act
-  const Instant now = machine_.clock.now();
-  if (!*lock || !(*lock)->held) {
-    if (started_keeper_ && now - *started_keeper_ < kKeeperMayTake) return;
-    replace_keeper("its keeper died");
-    return;
+  switch (watch_.look(folder_, [this] { tick(); })) {
+    case KeeperWatch::Found::dead:
+      return replace_keeper();
+    case KeeperWatch::Found::hangs:
+      return say(fmt::format("the keeper of {} hangs: it is ended and replaced", heartbeat_.agent));
+    case KeeperWatch::Found::kept:
+    case KeeperWatch::Found::starting:
+    case KeeperWatch::Found::not_known:
+      break;
   }
-  started_keeper_.reset();
-  const ProcessId& id = (*lock)->record.keeper;
-  if (id.pid == 0) return;
-  watch_keeper(id);
-  const auto facts = folder_.facts(std::string(kLockFile));
-  if (!facts || !*facts) return;
-  if ((*facts)->modified != pulse_) {
-    pulse_ = (*facts)->modified;
-    pulse_seen_ = machine_.clock.awake();
-    return;
-  }
-  if (machine_.clock.awake() - pulse_seen_ < kKeeperHangs) return;
-  pulse_seen_ = machine_.clock.awake();
-  say(fmt::format("the keeper of {} hangs: it is ended and replaced", heartbeat_.agent));
-  std::ignore = keeper_process_->signal(Kill::kill);
 }
 
-void Viewer::watch_keeper(const ProcessId& id) {
-  if (keeper_process_ && keeper_process_->id() == id) return;
-  keeper_exit_.reset();
-  keeper_process_ = machine_.processes.open(id);
-  keeper_exit_ = keeper_process_->on_exit([this] { tick(); });
-}
-
-void Viewer::replace_keeper(const std::string& why) {
-  const Instant now = machine_.clock.now();
-  while (!replaced_.empty() && now - replaced_.front() > kReplacedWithin) replaced_.pop_front();
-  if (replaced_.size() >= kMostReplaced) {
-    say(fmt::format(
-        "{} keepers died within {}: not replaced any more; see {}/keeper.log, then "
-        "`tend run -d --attach {}`",
-        kMostReplaced, format_duration(kReplacedWithin), folder_.path(), folder_.path()));
-    end(kExitNoKeeper);
-    return;
+void Viewer::replace_keeper() {
+  const auto replaced = watch_.replace(keeper_, folder_.path(), {.inherit_input = inherit_input_});
+  if (replaced && !*replaced) {
+    say(
+        fmt::format("{} keepers died within {}: not replaced any more; see {}/keeper.log, then "
+                    "`tend run -d --attach {}`",
+                    KeeperWatch::kMostReplaced, format_duration(KeeperWatch::kReplacedWithin),
+                    folder_.path(), folder_.path()));
+    return end(kExitNoKeeper);
   }
-  replaced_.push_back(now);
-  started_keeper_ = now;
-  say(fmt::format("{}: {}; a new one is put on", heartbeat_.agent, why));
-  if (auto started = start_keeper(machine_, keeper_, folder_.path(), inherit_input_); !started) {
-    say(started.error().text);
-  }
+  say(fmt::format("{}: its keeper died; a new one is put on", heartbeat_.agent));
+  if (!replaced) say(replaced.error().text);
 }
 
 // --- Orders -------------------------------------------------------------------------------------
@@ -213,6 +184,7 @@ void Viewer::stop_agent(int signal) {
   Intent intent;
   intent.want = Want::stop;
   intent.now = stopping_ != 0;
+  intent.tree = true;
   intent.by = signal == kInterrupt ? "Ctrl-C" : "SIGTERM";
   intent.at = calendar_seconds(machine_.clock.wall());
   if (auto written = write_intent(folder_, intent); !written) {

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +11,7 @@
 #include "os/machine.h"
 #include "os/world.h"
 #include "run/hire.h"
+#include "run/keeper_watch.h"
 #include "sense/tail.h"
 #include "store/heartbeat.h"
 
@@ -40,8 +39,7 @@ class Viewer {
   void show(Tail& tail, Output& to);
   void look_at_heartbeat();
   void look_at_keeper();
-  void replace_keeper(const std::string& why);
-  void watch_keeper(const ProcessId& id);
+  void replace_keeper();
   void stop_agent(int signal);
   void attention(const Heartbeat& heartbeat);
   [[nodiscard]] int exit_code() const;
@@ -64,12 +62,7 @@ class Viewer {
   int code_ = 0;
   std::string told_;
 
-  std::unique_ptr<Process> keeper_process_;
-  Subscribed keeper_exit_;
-  WallTime pulse_{};       // of the keeper's lock
-  Duration pulse_seen_{};  // awake time at which it last changed
-  std::deque<Instant> replaced_;
-  std::optional<Instant> started_keeper_;
+  KeeperWatch watch_;
 
   Subscribed timer_;
   Subscribed change_;

@@ -1,0 +1,134 @@
+// What is cheap is looked at first, and of one that is kept nothing else.
+#include "run/child_look.h"
+
+#include <algorithm>
+
+#include "store/intent.h"
+#include "store/life_record.h"
+
+namespace tend {
+namespace {
+
+ChildProcess process_of(Machine& machine, Folder& folder, const Heartbeat& says) {
+  const auto lock = look_at_lock(folder);
+  if (!lock) return ChildProcess::unknown;
+  const ProcessId process = *lock ? (*lock)->record.process : says.process;
+  // Before its first life the heartbeat names the keeper.
+  if (process.pid == 0 || process == says.keeper) return ChildProcess::none;
+  if (process.boot_id != machine.processes.self().boot_id) return ChildProcess::gone;
+  switch (machine.processes.open(process)->look().state) {
+    case RunState::running:
+    case RunState::stopped:
+      return ChildProcess::alive;
+    case RunState::unknown:
+      return ChildProcess::unknown;
+    case RunState::zombie:
+    case RunState::gone:
+    case RunState::reused:
+      break;
+  }
+  return ChildProcess::gone;
+}
+
+/// False if somebody ordered it to end.
+bool is_wanted(Folder& folder) {
+  const auto intent = read_intent(folder);
+  return !intent || !*intent || (*intent)->want != Want::stop || (*intent)->by == kShutdownWords;
+}
+
+void look_at_heartbeat(Folder& folder, ChildSeen& seen, ChildFacts& facts) {
+  const auto file = folder.facts(std::string(kHeartbeatFile));
+  if (!file) {
+    facts.unreadable = file.error().text;
+    return;
+  }
+  if (!*file) return;
+  facts.heartbeat = true;
+  if ((*file)->file == seen.heartbeat_file) return;
+  auto says = read_heartbeat(folder);
+  if (!says) {
+    facts.unreadable = says.error().text;
+  } else if (*says) {
+    seen.says = **std::move(says);
+    seen.heartbeat_file = (*file)->file;
+  }
+}
+
+}  // namespace
+
+ChildEnd child_end_of(const Heartbeat& heartbeat) {
+  if (!is_terminal(heartbeat.status)) return ChildEnd::none;
+  switch (heartbeat.outcome) {
+    case WorkOutcome::done:
+      return ChildEnd::done;
+    case WorkOutcome::withdrawn:
+    case WorkOutcome::escalated:
+      return ChildEnd::withdrawn;
+    case WorkOutcome::orphaned:
+      return ChildEnd::orphaned;
+    case WorkOutcome::stopped:
+      return heartbeat.ended_by == kShutdownWords ? ChildEnd::shutdown : ChildEnd::stopped;
+    case WorkOutcome::failed:
+      return ChildEnd::failed;
+    case WorkOutcome::none:
+      break;
+  }
+  return heartbeat.status == Status::completed ? ChildEnd::done : ChildEnd::withdrawn;
+}
+
+Verdict child_verdict_of(const Heartbeat& heartbeat, ChildKeeper keeper) {
+  switch (child_end_of(heartbeat)) {
+    case ChildEnd::done:
+      return Verdict::finished;
+    case ChildEnd::orphaned:
+      return Verdict::orphaned;
+    case ChildEnd::withdrawn:
+    case ChildEnd::failed:
+    case ChildEnd::stopped:
+    case ChildEnd::shutdown:
+      return Verdict::dead;
+    case ChildEnd::none:
+      break;
+  }
+  if (keeper != ChildKeeper::alive) return Verdict::unknown;
+  if (heartbeat.life == 0) return Verdict::starting;
+  // Its own work is done, that of its children is not.
+  const bool only_its_own = heartbeat.verdict == Verdict::finished && heartbeat.children > 0;
+  return only_its_own ? Verdict::waiting : heartbeat.verdict;
+}
+
+ChildFacts facts_of(Machine& machine, Folder* folder, ChildKeeper keeper, ChildSeen& seen) {
+  ChildFacts facts;
+  facts.folder = folder != nullptr;
+  if (folder == nullptr) return facts;
+  if (!seen.agent) {
+    const auto there = folder->facts(std::string(kAgentFile));
+    if (there && !*there) return facts;
+    auto agent = read_agent_file(*folder);
+    if (!agent) {
+      facts.unreadable = agent.error().text;
+      return facts;
+    }
+    seen.agent = *std::move(agent);
+  }
+  facts.agent_file = true;
+  facts.keeper = keeper;
+  facts.own_worktree = seen.agent->own_worktree;
+  look_at_heartbeat(*folder, seen, facts);
+  if (!facts.unreadable.empty()) return facts;
+  const Heartbeat& says = seen.says;
+  facts.end = child_end_of(says);
+  facts.started = says.life > 0;
+  facts.leaving = says.leaving;
+  if (keeper == ChildKeeper::alive && facts.end == ChildEnd::none) return facts;
+  if (facts.own_worktree) {
+    facts.worktree_there = machine.folders.real_path(seen.agent->worktree).has_value();
+  }
+  facts.wanted = is_wanted(*folder);
+  if (facts.end != ChildEnd::none || keeper == ChildKeeper::alive) return facts;
+  facts.process = process_of(machine, *folder, says);
+  facts.of_this_boot = says.process.boot_id == machine.processes.self().boot_id;
+  return facts;
+}
+
+}  // namespace tend

@@ -1,0 +1,115 @@
+// The children of one agent, as its keeper cares for them. One look does everything, and the same
+// look is the recovery scan: what was requested is started, a dead or hung keeper is replaced, one
+// that died with its keeper or gave up for want of a parent is resumed, how each one ended is told.
+// What is done about a child is decided in judge/recovery.h; here it is done.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "act/bring_home.h"
+#include "base/time.h"
+#include "judge/recovery.h"
+#include "os/machine.h"
+#include "run/child_look.h"
+#include "run/hire.h"
+#include "run/keeper_watch.h"
+#include "sense/adapter.h"
+#include "store/children.h"
+#include "store/intent.h"
+
+namespace tend {
+
+class Children {
+ public:
+  struct Owner {
+    Folder& folder;  // the parent's
+    std::string worktree;
+    KeeperProgram program;
+    std::function<void(const std::string& text, bool needs_person)> say;
+    Callback changed;  // something happened that wants a look
+  };
+
+  Children(Machine& machine, Owner owner);
+  ~Children();
+  Children(const Children&) = delete;
+  Children& operator=(const Children&) = delete;
+
+  struct Care {
+    bool begin = true;  // whoever is to be started or resumed is; false while the parent is ended
+    bool all = false;   // look at every keeper, not only at what changed
+  };
+  /// Looks at all that are not settled, does what is due, and tells the judge what became of them.
+  void look(SignalBatch& batch, const Care& care);
+  /// A new life of the parent was told nothing.
+  void retell();
+  /// When there is more to do that nobody will remind us of.
+  [[nodiscard]] std::optional<Instant> next() const { return next_; }
+
+  [[nodiscard]] std::uint32_t unsettled() const;
+  /// Nothing of them runs any more, and nobody keeps one.
+  [[nodiscard]] bool all_over() const;
+
+  /// Writes the order into the folder of everybody who is not over, and pokes their keepers.
+  void pass_on(const Intent& intent);
+
+  /// Those that ended well and whose work is not home, and was not tried since forget_tries().
+  [[nodiscard]] bool has_work_abroad() const;
+  void forget_tries();
+  /// Brings it home, one after the other. `done` is called once.
+  void bring_home(Callback done);
+  [[nodiscard]] bool is_bringing_home() const { return bringing_ != nullptr; }
+
+ private:
+  struct Child {
+    ChildLine line;
+    ChildSeen seen;
+    std::unique_ptr<KeeperWatch> watch;
+    ChildKeeper keeper = ChildKeeper::none;
+    bool keeper_changed = true;  // its process ended, or was never looked at
+    bool is_at_work = false;
+    bool tried = false;  // to bring its work home
+    std::optional<Verdict> told;
+    Instant told_at{};
+    std::string said;  // the last thing that was said of it and could not be changed
+  };
+
+  void read_registry();
+  void look_at(Child& child, const Care& care);
+  void look_at_keeper(Child& child, Folder& folder);
+  void carry_out(Child& child, const ChildPlan& plan, const Care& care);
+  void begin(Child& child, bool again);
+  [[nodiscard]] KeeperProgram program_for(const Child& child);
+  void settle(Child& child, ChildStatus status, const std::string& note);
+  void tell_lead(const Child& child, const std::string& kind, const std::string& text);
+  void tell_judge(Child& child, SignalBatch& batch);
+  void say_once(Child& child, const std::string& text);
+  void bring_next();
+  void take_home(Child& child, const Result<BroughtHome>& brought);
+  [[nodiscard]] std::unique_ptr<Folder> open(const Child& child);
+  /// nullptr without a problem: there is nothing.
+  [[nodiscard]] std::unique_ptr<Folder> open(const Child& child, std::string& problem);
+  [[nodiscard]] static std::string name_of(const Child& child);
+  [[nodiscard]] static std::string end_words(const Child& child);
+
+  Machine& machine_;
+  Owner owner_;
+  std::vector<std::unique_ptr<Child>> children_;
+  std::map<std::string, Child*> by_heartbeat_;
+  std::map<std::string, std::unique_ptr<Folder>> teams_;  // folders of roles, kept open
+  std::uint64_t registry_file_ = 0;
+  std::uint64_t registry_size_ = 0;
+  bool compacted_ = false;
+  std::uint32_t begun_ = 0;  // in this look
+  std::size_t told_ = 0;     // whom the judge knows of
+  std::optional<Instant> next_;
+  std::unique_ptr<BringHome> bringing_;
+  Callback brought_;
+};
+
+}  // namespace tend

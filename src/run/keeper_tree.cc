@@ -1,0 +1,223 @@
+// The keeper in its tree: it cares for the children of its agent, watches the parent, and stays
+// until all that was begun below it is settled. What an agent says of its own work is heard here.
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/quote.h"
+#include "run/keeper.h"
+
+namespace tend {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kLeavesMayTake = 150s;  // saving, three signals, and their bounds
+constexpr Duration kLeavesMayTakeNow = 40s;
+constexpr std::string_view kTheWork = "work";  // the task that an agent's own work is to the judge
+
+}  // namespace
+
+void Keeper::begin_tree() {
+  Children::Owner owner{.folder = *folder_,
+                        .worktree = settings_.agent.worktree,
+                        .program = settings_.program,
+                        .say = [this](const std::string& text,
+                                      bool needs_person) { event("note", text, "", needs_person); },
+                        .changed =
+                            [this] {
+                              tree_due_ = {};
+                              look_soon();
+                            }};
+  children_ = std::make_unique<Children>(machine_, std::move(owner));
+  if (settings_.agent.parent_heartbeat.empty()) return;
+  parent_ = std::make_unique<ParentWatch>(machine_, settings_.agent.parent_heartbeat,
+                                          settings_.program, [this] {
+                                            tree_due_ = {};
+                                            look_soon();
+                                          });
+}
+
+void Keeper::look_at_tree(Instant now) {
+  const bool is_due = now >= tree_due_;
+  if (is_due) tree_due_ = now + settings_.agent.beat;
+  if (is_due) look_at_parent();
+  children_->look(batch_, {.begin = !shutting_down_, .all = is_due});
+  pulse_->change().children = children_->unsettled();
+  look_at_outcome(is_due);
+  go_on_stopping(now);
+}
+
+// --- The parent ---------------------------------------------------------------------------------
+
+/// Once it has given its parent up, nobody may adopt it: it ends, and is then begun again.
+void Keeper::look_at_parent() {
+  if (!parent_) return;
+  const auto news = parent_->look();
+  if (staying_ && staying_->outcome == WorkOutcome::orphaned && parent_->is_kept()) {
+    staying_.reset();
+    pulse_->change().leaving = false;
+    go_on_later("its parent is back");
+    return;
+  }
+  if (!news || pulse_->says().leaving || stage_ >= Stage::leaving) return;
+  batch_.signals.push_back({.is = Kind::parent, .parent = *news});
+  event("note",
+        *news == ParentState::dead ? "its parent is gone, keeper and agent"
+                                   : "its parent is back and keeps it",
+        "", false);
+}
+
+/// Its next life begins without anybody having decided on it: it did not end by itself.
+void Keeper::go_on_later(const std::string& why) {
+  begins_by_order_ = true;
+  goes_on_ = true;
+  event("note", "it goes on: " + why, "", false);
+}
+
+/// An end that was no end of its own work is taken back. False if there is no such end.
+bool Keeper::reopen(Heartbeat& says) {
+  const ChildEnd end = child_end_of(says);
+  if (!settings_.again || (end != ChildEnd::orphaned && end != ChildEnd::shutdown)) return false;
+  const Intent intent{
+      .want = Want::run, .by = "recovery", .at = calendar_seconds(machine_.clock.wall())};
+  if (auto written = write_intent(*folder_, intent); !written) return false;
+  says.status = Status::starting;
+  says.outcome = WorkOutcome::none;
+  says.ended_by.clear();
+  says.leaving = false;
+  reopened_ = true;
+  return true;
+}
+
+// --- Stopping a tree ----------------------------------------------------------------------------
+
+/// Leaves first: what is below ends before its lead does.
+bool Keeper::stops_below_first(const Intent& intent) {
+  if (!intent.tree || children_->unsettled() == 0) return false;
+  const Duration may_take = intent.now ? kLeavesMayTakeNow : kLeavesMayTake;
+  if (!stop_below_) event("note", "what is below it is stopped first", "", false);
+  stop_below_ = StopBelow{.intent = intent, .until = machine_.clock.now() + may_take};
+  begin_at_.reset();
+  return true;
+}
+
+void Keeper::go_on_stopping(Instant now) {
+  const bool drains = intent_ && intent_->want == Want::drain && intent_->tree;
+  if (drains) children_->pass_on(*intent_);
+  if (!stop_below_) return;
+  children_->pass_on(stop_below_->intent);
+  const bool is_late = now >= stop_below_->until;
+  if (!children_->all_over() && !is_late) return;
+  if (is_late) event("note", "not everything below it ended in time", "", true);
+  const Intent intent = std::exchange(stop_below_, std::nullopt)->intent;
+  stop_now(intent);
+}
+
+// --- Staying ------------------------------------------------------------------------------------
+
+/// Its own work is over; that of its children is not.
+bool Keeper::stays_for_children(WorkOutcome outcome, const std::string& ended_by) {
+  const std::uint32_t left = shutting_down_ ? 0 : children_->unsettled();
+  if (left == 0) {
+    staying_.reset();
+    return false;
+  }
+  if (!staying_) {
+    event("note",
+          left == 1 ? "its own work is over; it stays for a child"
+                    : fmt::format("its own work is over; it stays for {} children", left),
+          "", false);
+  }
+  staying_ = Staying{outcome, ended_by};
+  return true;
+}
+
+/// A life is over: what children brought to an end meanwhile is brought home while nobody works
+/// there.
+void Keeper::bring_children_home() {
+  if (only_watches() || shutting_down_) return;
+  children_->forget_tries();
+  if (!children_->has_work_abroad() || acting_) return;
+  acting_ = true;
+  children_->bring_home([this] {
+    acting_ = false;
+    look_now();
+  });
+}
+
+/// The last things of a good end: its branch gets everything, then what its children did.
+void Keeper::settle_work() {
+  if (outcome_ != WorkOutcome::done || only_watches()) return write_end();
+  if (!settings_.agent.own_worktree) return settle_children_work();
+  CommitOrder order;
+  order.worktree = settings_.agent.worktree;
+  order.message = fmt::format("Work of {}\n\nEverything that was not committed when it ended.",
+                              on_one_line(settings_.agent.agent));
+  order.exclude = excluded();
+  commit_ = machine_.version_control.commit(order, [this](Result<Committed> committed) {
+    const Subscribed done = std::move(commit_);
+    const std::string why = !committed                    ? committed.error().text
+                            : !committed->refused.empty() ? committed->refused
+                                                          : "";
+    if (!why.empty()) return keep_uncommitted(why);
+    if (!committed->commit.empty()) {
+      event("note", "what was left is committed: " + committed->commit.substr(0, 7), "", false);
+    }
+    settle_children_work();
+  });
+}
+
+/// What cannot be committed is saved beside the branch.
+void Keeper::keep_uncommitted(const std::string& why) {
+  preserve("not committed: " + why, [this, why](const Result<Preserved>& saved) {
+    event("note",
+          fmt::format("its branch does not have everything: {}; {}", why,
+                      saved ? saved->what : "not saved: " + saved.error().text),
+          "", true);
+    settle_children_work();
+  });
+}
+
+void Keeper::settle_children_work() {
+  children_->forget_tries();
+  if (!children_->has_work_abroad()) return write_end();
+  children_->bring_home([this] { write_end(); });
+}
+
+// --- What it says of its work -------------------------------------------------------------------
+
+void Keeper::look_at_outcome(bool is_due) {
+  const auto file = folder_->facts(std::string(kOutcomeFile));
+  const std::uint64_t now = file && *file ? (*file)->file : 0;
+  if (std::exchange(outcome_file_, now) == now && !is_due) return;
+  const auto read = read_any_outcome(*folder_);
+  if (!read || !*read) return;
+  const OutcomeFile& said = **read;
+  Heartbeat& says = pulse_->change();
+  if (said.phase != says.work_phase) {
+    // The first word is no advance.
+    if (!says.work_phase.empty()) {
+      Signal advance{.is = Kind::task, .event = TaskEvent::advance};
+      advance.task = kTheWork;
+      batch_.signals.push_back(advance);
+    }
+    says.work_phase = said.phase;
+  }
+  const bool of_this_life = said.life == 0 || said.life == record_.life;
+  if (said.outcome == WorkOutcome::none || !of_this_life || said.outcome == own_word_) return;
+  own_word_ = said.outcome;
+  if (!said.note.empty()) says.note = said.note;
+  batch_.signals.push_back(
+      {.is = Kind::status,
+       .status = said.outcome == WorkOutcome::done ? Status::completed : Status::withdrawn});
+  event("note",
+        fmt::format("it says of its work: {}{}",
+                    kWorkOutcomeWords[static_cast<std::size_t>(said.outcome)],
+                    said.note.empty() ? "" : ", " + on_one_line(said.note)),
+        "", said.outcome == WorkOutcome::escalated);
+}
+
+}  // namespace tend
