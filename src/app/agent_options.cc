@@ -91,7 +91,8 @@ Result<std::string> worktree_option(const Arguments& arguments, Machine& machine
                                     const std::string& working_folder) {
   const auto typed = arguments.value("worktree");
   if (typed == "none") return "";
-  if (typed) {
+  const bool is_new = typed && (*typed == "new" || typed->starts_with("new:"));
+  if (typed && !is_new) {
     auto path = machine.folders.real_path(*typed);
     if (!path) return fail("--worktree: " + path.error().text);
     return path;

@@ -72,8 +72,7 @@ struct CommandRow {
   int (*body)(const Arguments& arguments, World& world) = nullptr;
 };
 
-/// The whole table, in the order of `tend --help`. A new command is one row in commands.cc and its
-/// body.
+/// The whole table, in the order of `tend --help`. Its rows stand in commands_*.cc.
 std::span<const CommandRow> commands();
 
 }  // namespace tend

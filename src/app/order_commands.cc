@@ -23,7 +23,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kLookAgain = 20ms;
-constexpr Duration kStopMayTake = 90s;  // saving, three signals, and their bounds
+constexpr Duration kStopMayTake = 90s;    // saving, three signals, and their bounds
+constexpr Duration kTreeMayTake = 10min;  // the same for every level, one after the other
+constexpr Duration kDrainMayTake = 24h;   // a turn is as long as it is
 constexpr Duration kOthersMayTake = 10s;
 
 /// One order, as it was typed.
@@ -66,7 +68,25 @@ Result<void> see_to_keeper(World& world, Home& home, Folder& folder) {
                       {.program = *program,
                        .home = home.folder->path(),
                        .environment = keeper_environment(world.environment.all())},
-                      folder.path(), false);
+                      folder.path(), {});
+}
+
+/// The order to all that is below, from the top down: nobody there begins anything new, also where
+/// a keeper in between is dead.
+void pass_down(World& world, Home& home, Folder& folder, const Intent& intent) {
+  const auto agents = agents_of(*home.folder);
+  if (!agents) return;
+  const std::string below = folder.path() + "/";
+  for (const KnownAgent& known : *agents) {
+    if (!known.folder || !known.folder->path().starts_with(below)) continue;
+    if (is_terminal(known.heartbeat.status)) continue;
+    if (auto written = write_intent(*known.folder, intent); !written) {
+      world.err.write(fmt::format("tend stop: {}\n", written.error().text));
+      continue;
+    }
+    std::ignore = see_to_keeper(world, home, *known.folder);
+    poke_keeper(home.machine, *known.folder);
+  }
 }
 
 void report(const Arguments& arguments, World& world, const OrderGiven& order,
@@ -118,6 +138,7 @@ int give_one(const Arguments& arguments, World& world, Home& home, const std::st
   if (auto written = write_intent(folder, order.intent); !written) {
     return complain(world, order.command, written.error().text, kExitNo);
   }
+  if (order.intent.tree) pass_down(world, home, folder, order.intent);
   if (auto kept = see_to_keeper(world, home, folder); !kept) {
     return complain(world, order.command, kept.error().text, kExitNo);
   }
@@ -146,10 +167,19 @@ int give(const Arguments& arguments, World& world, OrderGiven order) {
 }  // namespace
 
 int stop_command(const Arguments& arguments, World& world) {
+  const bool drains = arguments.has("drain");
+  if (drains && arguments.has("now")) {
+    return complain(world, "stop", "--drain waits and --now does not: choose one", kExitUsage);
+  }
+  const bool tree = arguments.has("tree");
   return give(arguments, world,
               {.command = "stop",
-               .intent = {.want = Want::stop, .now = arguments.has("now")},
-               .may_take = kStopMayTake,
+               .intent = {.want = drains ? Want::drain : Want::stop,
+                          .now = arguments.has("now"),
+                          .tree = tree},
+               .may_take = drains ? kDrainMayTake
+                           : tree ? kTreeMayTake
+                                  : kStopMayTake,
                .done = [](const Heartbeat& h) { return is_terminal(h.status); },
                .in_words = "stopped",
                .if_watched = "no longer watched"});

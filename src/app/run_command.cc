@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include "app/agent_options.h"
+#include "app/dispatch_command.h"
 #include "app/home_option.h"
 #include "base/name.h"
+#include "run/family.h"
 #include "run/hire.h"
 #include "run/keeper.h"
 #include "run/viewer.h"
@@ -44,8 +46,8 @@ int attach(const Arguments& arguments, World& world, Home& home) {
   auto program = keeper_program(world, home.machine, *home.folder);
   if (!program) return complain(world, "run", program.error().text, kExitNo);
   if (!has_keeper(home.machine, *known->folder)) {
-    auto started =
-        start_keeper(home.machine, *program, known->folder->path(), agent->inherit_input);
+    auto started = start_keeper(home.machine, *program, known->folder->path(),
+                                {.inherit_input = agent->inherit_input});
     if (!started) return complain(world, "run", started.error().text, kExitNo);
   }
   if (arguments.has("detach")) {
@@ -69,6 +71,18 @@ std::string runtime_folder(World& world, Machine& machine, const std::string& ho
     if (machine.folders.make(path)) return path;
   }
   return "";
+}
+
+/// The first of a tree of its own.
+Result<std::unique_ptr<Folder>> make_root(const Arguments& arguments, Home& home,
+                                          AgentFile& agent) {
+  auto folder = make_agent(home.machine, *home.folder, agent);
+  if (!folder) return folder;
+  auto made = make_worktree_asked_for(arguments, home, agent, (*folder)->path());
+  if (made && agent.own_worktree) made = write_agent(*home.folder, **folder, agent);
+  if (made) return folder;
+  std::ignore = (*folder)->remove(std::string(kAgentFile));
+  return std::unexpected(made.error());
 }
 
 /// A child of a keeper that was killed is in the way for as long as it does not know that.
@@ -106,9 +120,18 @@ int run_command(const Arguments& arguments, World& world) {
   if (!agent) return complain(world, "run", agent.error().text, kExitUsage);
   auto program = keeper_program(world, machine, *home->folder);
   if (!program) return complain(world, "run", program.error().text, kExitNo);
-  auto folder = make_agent(machine, *home->folder, *agent);
+  auto parent = find_parent(machine, *home->folder, world.environment);
+  if (!parent) {
+    world.err.write(
+        fmt::format("tend run: {}: it becomes a tree of its own\n", parent.error().text));
+  }
+  const bool is_child = parent && *parent;
+  auto folder = is_child ? make_child(arguments, world, *home, **parent, *agent)
+                         : make_root(arguments, *home, *agent);
   if (!folder) return complain(world, "run", folder.error().text, kExitNo);
-  auto started = start_keeper(machine, *program, (*folder)->path(), agent->inherit_input);
+  auto started = is_child ? Result<void>{}
+                          : start_keeper(machine, *program, (*folder)->path(),
+                                         {.inherit_input = agent->inherit_input});
   if (!started) return complain(world, "run", started.error().text, kExitNo);
   if (arguments.has("detach")) return detached(world, machine, **folder, *agent);
   Viewer viewer(machine, **folder, *program, agent->inherit_input, Viewer::From::start, world.out,
@@ -127,13 +150,18 @@ int keep_command(const Arguments& arguments, World& world) {
   auto policy = policy_of(*agent, world);
   if (!policy) return complain(world, "keep", policy.error().text, kExitUsage);
 
+  auto program = keeper_program(world, machine, *home->folder);
+  if (!program) return complain(world, "keep", program.error().text, kExitNo);
+
   const std::string path = (*folder)->path();
   auto looked_at = machine.folders.open(path);
   if (!looked_at) return complain(world, "keep", looked_at.error().text, kExitNo);
   KeeperSettings settings{.agent = *std::move(agent),
                           .policy = *std::move(policy),
                           .environment = world.environment.all(),
-                          .runtime_folder = runtime_folder(world, machine, home->folder->path())};
+                          .runtime_folder = runtime_folder(world, machine, home->folder->path()),
+                          .program = *std::move(program),
+                          .again = arguments.has("again")};
   bool reload = false;
   {
     Keeper keeper(machine, *std::move(folder), std::move(home->folder), std::move(settings));
@@ -144,10 +172,10 @@ int keep_command(const Arguments& arguments, World& world) {
     reload = keeper.wants_reload();
   }
   if (!reload) return kExitYes;
-  auto program = machine.processes.own_program();
-  if (!program) return complain(world, "keep", program.error().text, kExitNo);
+  const auto own = machine.processes.own_program();
+  if (!own) return complain(world, "keep", own.error().text, kExitNo);
   Launch again;
-  again.command = {*program, "keep", path};
+  again.command = {*own, "keep", path};
   again.environment = world.environment.all();
   const auto became = machine.processes.become(again);
   return complain(world, "keep", became.error().text, kExitNo);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/agent_look.h"
 #include "app/when.h"
 #include "base/quote.h"
 
@@ -25,33 +26,6 @@ struct Row {
   std::array<std::string, kColumns> cells;
 };
 
-/// Shape says it as well as colour: round is fine, half is not at work, a cross is trouble.
-std::string_view sign_of(const Entry& entry, const Look& look) {
-  const bool nice = look.unicode();
-  if (entry.group == Group::needs_you) return nice ? "✕" : "x";
-  if (entry.group == Group::done) return nice ? "○" : "o";
-  if (entry.group == Group::waiting || entry.verdict == Verdict::suspect ||
-      entry.verdict == Verdict::unknown || entry.verdict == Verdict::dead) {
-    return nice ? "◐" : "-";
-  }
-  return nice ? "●" : "*";
-}
-
-Ink ink_of_entry(const Entry& entry) {
-  if (entry.group == Group::done) return Ink::faint;
-  if (entry.group != Group::needs_you) return ink_of(entry.verdict);
-  return entry.phase == Phase::person && !entry.over() ? Ink::yellow : Ink::red;
-}
-
-std::string state_words(const Entry& entry) {
-  const bool says_phase = !entry.over() && entry.keeper == KeeperIs::alive &&
-                          entry.known.problem.empty() && entry.known.heartbeat.life > 0 &&
-                          entry.verdict != Verdict::unknown && entry.verdict != Verdict::finished &&
-                          entry.verdict != Verdict::dead && entry.verdict != Verdict::looping &&
-                          entry.state != word(entry.phase) && entry.state != "paused";
-  return says_phase ? fmt::format("{}, {}", entry.state, word(entry.phase)) : entry.state;
-}
-
 /// How many of its ancestors stand in the same group.
 std::size_t indent_of(const Entry& entry, std::span<const Entry> all) {
   std::size_t depth = 0;
@@ -63,13 +37,11 @@ std::size_t indent_of(const Entry& entry, std::span<const Entry> all) {
 
 Row row_of(const Entry& entry, std::span<const Entry> all, const Look& look, WallTime now) {
   const Heartbeat& says = entry.known.heartbeat;
-  const std::string name = says.agent.empty() ? entry.handle : says.agent;
-  const bool has_budget = says.resumes_allowed > 0;
   return {&entry,
-          {std::string(2 * indent_of(entry, all), ' ') + look.cut(on_one_line(name), kLongestName),
+          {std::string(2 * indent_of(entry, all), ' ') +
+               look.cut(on_one_line(shown_name(entry)), kLongestName),
            state_words(entry), age_label(entry.since, now),
-           entry.over() ? "-" : age_label(entry.known.last_beat, now),
-           has_budget ? fmt::format("{}/{}", says.resumes_spent, says.resumes_allowed) : "-",
+           entry.over() ? "-" : age_label(entry.known.last_beat, now), budget_label(entry),
            says.life > 0 ? std::to_string(says.life) : "-", on_one_line(entry.why)}};
 }
 

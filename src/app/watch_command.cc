@@ -98,7 +98,7 @@ int watch_command(const Arguments& arguments, World& world) {
   if (!program) return complain(world, "watch", program.error().text, kExitNo);
   auto folder = make_agent(machine, *home->folder, *agent);
   if (!folder) return complain(world, "watch", folder.error().text, kExitNo);
-  auto started = start_keeper(machine, *program, (*folder)->path(), false);
+  auto started = start_keeper(machine, *program, (*folder)->path(), {});
   if (!started) return complain(world, "watch", started.error().text, kExitNo);
   const auto heartbeat = wait_for_start(machine, **folder);
   if (!heartbeat) return complain(world, "watch", heartbeat.error().text, kExitNo);

@@ -1,0 +1,22 @@
+// The parts of the command table, one span for each area, and the options that several of them
+// have. A new command is one row in the file of its area and its body.
+#pragma once
+
+#include <span>
+
+#include "app/command.h"
+
+namespace tend {
+
+inline constexpr OptionRow kJson{.name = "json", .help = "print one JSON object a line"};
+inline constexpr OptionRow kQuiet{
+    .name = "quiet", .letter = 'q', .help = "print nothing if all went well"};
+
+std::span<const CommandRow> starting_commands();  // commands_run.cc
+std::span<const CommandRow> ordering_commands();  // commands_run.cc
+std::span<const CommandRow> tree_commands();      // commands_tree.cc
+std::span<const CommandRow> reading_commands();   // commands_read.cc
+std::span<const CommandRow> speaking_commands();  // commands_speak.cc
+std::span<const CommandRow> tool_commands();      // commands_tools.cc
+
+}  // namespace tend

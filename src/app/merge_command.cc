@@ -1,0 +1,141 @@
+// What the parent's keeper does while its lead is not running, done by the lead itself.
+#include "app/merge_command.h"
+
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "act/bring_home.h"
+#include "app/home_option.h"
+#include "run/hire.h"
+#include "store/agent_file.h"
+#include "store/children.h"
+#include "store/home.h"
+
+namespace tend {
+namespace {
+
+/// A child, its parent, and where its work goes.
+struct MergeCase {
+  KnownAgent child;
+  AgentFile agent;
+  std::unique_ptr<Folder> parent;  // nullptr: it has none
+  std::string into;
+};
+
+Result<MergeCase> case_of(const Arguments& arguments, Home& home) {
+  auto known = find_agent(home.machine.folders, *home.folder, arguments.positionals.front());
+  if (!known) return std::unexpected(known.error());
+  auto agent = read_agent_file(*known->folder);
+  if (!agent) return std::unexpected(agent.error());
+  MergeCase found{.child = *std::move(known), .agent = *std::move(agent), .parent = {}, .into = {}};
+  const std::string& name = found.agent.agent;
+  if (!found.agent.own_worktree) {
+    return fail(fmt::format("{} has no work tree of its own: there is nothing to merge", name));
+  }
+  const Heartbeat& says = found.child.heartbeat;
+  if (!is_terminal(says.status)) {
+    return fail(fmt::format("{0} is not over; `tend wait {0}` waits for it", name));
+  }
+  if (says.outcome != WorkOutcome::done) {
+    return fail(fmt::format("{} did not end well ({}): its work stays in {}", name,
+                            kWorkOutcomeWords[static_cast<std::size_t>(says.outcome)],
+                            found.agent.worktree));
+  }
+  if (const std::string above = folder_of_heartbeat(found.agent.parent_heartbeat); !above.empty()) {
+    auto parent = home.machine.folders.open(above);
+    if (!parent) return std::unexpected(parent.error());
+    found.parent = *std::move(parent);
+    if (const auto file = read_agent_file(*found.parent)) found.into = file->worktree;
+  }
+  if (const auto into = arguments.value("into")) {
+    auto path = home.machine.folders.real_path(*into);
+    if (!path) return fail("--into: " + path.error().text);
+    found.into = home.machine.version_control.top(*path);
+  }
+  if (found.into.empty()) {
+    return fail(fmt::format("the parent of {} has no work tree; say where with --into DIR", name));
+  }
+  return found;
+}
+
+ChildLine line_of(const MergeCase& merge, Machine& machine, ChildStatus status,
+                  const std::string& note) {
+  ChildLine line;
+  line.heartbeat = merge.child.folder->path() + "/" + std::string(kHeartbeatFile);
+  line.team = merge.agent.role;
+  line.task_id = merge.agent.task_id;
+  line.agent = merge.agent.agent;
+  line.status = status;
+  line.at = calendar_seconds(machine.clock.wall());
+  line.note = note;
+  return line;
+}
+
+/// Only a merge into its parent's own work tree settles a child.
+Result<void> write_line(const MergeCase& merge, Machine& machine, ChildStatus status,
+                        const std::string& note) {
+  if (!merge.parent) return {};
+  return append_child(*merge.parent, line_of(merge, machine, status, note));
+}
+
+Result<BroughtHome> bring(Home& home, const MergeCase& merge) {
+  std::optional<Result<BroughtHome>> brought;
+  BringHomeOrder order;
+  order.child = merge.agent.agent;
+  order.from = merge.agent.worktree;
+  order.into = merge.into;
+  const BringHome work(
+      home.machine, std::move(order),
+      [&](const std::string& commit) {
+        return write_line(merge, home.machine, ChildStatus::unmerged, "merging " + commit);
+      },
+      [&](const Result<BroughtHome>& result) {
+        brought = result;
+        home.machine.loop.stop();
+      });
+  if (!brought) home.machine.loop.run();
+  return *brought;
+}
+
+}  // namespace
+
+int merge_command(const Arguments& arguments, World& world) {
+  auto home = open_home(world);
+  if (!home) return complain(world, "merge", home.error().text, kExitUsage);
+  const auto merge = case_of(arguments, *home);
+  if (!merge) return complain(world, "merge", merge.error().text, kExitNo);
+  std::unique_ptr<File> registry;
+  if (merge->parent) {
+    auto lock = lock_registry(*merge->parent);
+    if (!lock) return complain(world, "merge", lock.error().text, kExitNo);
+    if (*lock == nullptr) {
+      return complain(world, "merge", "its parent is dispatching or merging just now; try again",
+                      kExitNo);
+    }
+    registry = *std::move(lock);
+  }
+  const auto brought = bring(*home, *merge);
+  const bool is_home = brought && brought->home;
+  const std::string how = brought ? brought->how : brought.error().text;
+  auto written =
+      write_line(*merge, home->machine, is_home ? ChildStatus::done : ChildStatus::unmerged, how);
+  if (merge->parent) poke_keeper(home->machine, *merge->parent);
+  if (!written) return complain(world, "merge", written.error().text, kExitNo);
+  if (arguments.has("json")) {
+    const nlohmann::ordered_json line{
+        {"agent", merge->agent.agent}, {"merged", is_home}, {"into", merge->into}, {"how", how}};
+    world.out.write(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    return is_home ? kExitYes : kExitNo;
+  }
+  if (!is_home) {
+    return complain(world, "merge", fmt::format("{} is not merged: {}", merge->agent.agent, how),
+                    kExitNo);
+  }
+  world.out.write(fmt::format("{}: {}\n", merge->agent.agent, how));
+  return kExitYes;
+}
+
+}  // namespace tend
