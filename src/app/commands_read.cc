@@ -73,6 +73,13 @@ constexpr OptionRow kLogsOptions[] = {
 };
 constexpr std::string_view kLogsExamples[] = {"tend logs api", "tend logs -f -n 10 --stderr api"};
 
+constexpr PositionalRow kWaitPositionals[] = {
+    {.name = "AGENT",
+     .kind = ValueKind::agent,
+     .help = "its name, a unique beginning of it, or its folder",
+     .required = true,
+     .repeats = true},
+};
 constexpr OptionRow kWaitOptions[] = {
     kJson,
     {.name = "for",
@@ -180,13 +187,15 @@ constexpr CommandRow kReading[] = {
     },
     {
         .name = "wait",
-        .summary = "Wait until an agent has come to a state",
+        .summary = "Wait until agents have come to a state",
         .text =
             "Finished is the agent's end, whatever it was; done is a good end. All others are "
             "verdicts, as tend status shows them.\n\n"
-            "Exit status is 0 when the state has come, 1 if the time is over or the state cannot "
-            "come any more: the agent ended otherwise, or has had no keeper for ten seconds.",
-        .positionals = kReaderPositionals,
+            "Of several all are waited for. Exit status is 0 when the state has come, 1 if the "
+            "time "
+            "is over or the state cannot come any more: the agent ended otherwise, or has had no "
+            "keeper for ten seconds.",
+        .positionals = kWaitPositionals,
         .options = kWaitOptions,
         .examples = kWaitExamples,
         .body = wait_command,

@@ -11,6 +11,7 @@
 
 #include "app/hook_signals.h"
 #include "app/hook_watched.h"
+#include "app/inside.h"
 #include "base/quote.h"
 #include "client/tend.h"
 #include "judge/words.h"
@@ -69,16 +70,10 @@ bool is_nested(std::string_view agent, std::span<const Ancestor> between) {
   return sessions > 1;
 }
 
-/// Whether a keeper reads the agent's own stream in its language.
-bool has_stream(const Environment& environment) {
-  const std::string adapter = environment.variable("TEND_ADAPTER").value_or("");
-  return !adapter.empty() && adapter != "lines" && adapter != "none";
-}
-
 Subject find_subject(World& world) {
   Subject subject{.client = Client(tend_open()), .between = world.caller.ancestors(kMostAncestors)};
   const bool outside = subject.client == nullptr && errno == ESRCH;
-  if (subject.client != nullptr && has_stream(world.environment)) {
+  if (subject.client != nullptr && stream_is_heard(world.environment)) {
     subject.hearing = Hearing::beside_stream;
   }
   if (!outside) {

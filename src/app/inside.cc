@@ -61,4 +61,9 @@ std::expected<Inside, NotInside> inside_of(World& world) {
   return Inside{machine, *std::move(folder), std::move(agent), life};
 }
 
+bool stream_is_heard(const Environment& environment) {
+  const std::string adapter = environment.variable("TEND_ADAPTER").value_or("");
+  return !adapter.empty() && adapter != "lines" && adapter != "none";
+}
+
 }  // namespace tend

@@ -27,4 +27,8 @@ struct NotInside {
 /// read, 1 if this life of it is over.
 std::expected<Inside, NotInside> inside_of(World& world);
 
+/// Whether a keeper reads the agent's own stream in its language: then nobody needs to tell it what
+/// that stream tells.
+bool stream_is_heard(const Environment& environment);
+
 }  // namespace tend

@@ -19,11 +19,15 @@ class SalvageCommand : public testing::Test {
 
   /// The working folder is a repository in which work of an agent was saved.
   void save_commit(const std::string& ref, const std::string& message) {
-    SimRepository::Commit commit;
-    commit.id = "a1b2c3d4e5f60718293a4b5c6d7e8f9012345678";
-    commit.message = message;
-    commit.files = {{"main.cc", "int main() {}\n"}};
-    reading.universe.repositories[kWork].refs[ref] = commit;
+    SimUniverse& universe = reading.universe;
+    universe.repositories.try_emplace(kWork);
+    universe.disk.write(std::string(kWork) + "/main.cc", "int main() {}\n");
+    bool saved = false;
+    const auto asked = universe.machine().version_control.snapshot(
+        {.worktree = kWork, .ref = ref, .message = message, .exclude = {Kept::kHome}},
+        [&](const Result<Snapshot>& snapshot) { saved = snapshot && snapshot->ref == ref; });
+    universe.run_for(1s);
+    ASSERT_TRUE(saved);
   }
   /// An agent that worked where there is no version control was stopped.
   void save_copy() {

@@ -19,7 +19,7 @@ class TreeCommand : public testing::Test {
     reading.start_worker();
     reading.universe.run_for(70s);
   }
-  void add_child(const std::string& name, WorkOutcome outcome) {
+  void add_child(const std::string& name, WorkOutcome outcome, Duration ago = {}) {
     const std::string folder = Kept::path("coding/" + name);
     reading.universe.disk.make_folder(Kept::path("coding"));
     reading.universe.disk.make_folder(folder);
@@ -29,9 +29,11 @@ class TreeCommand : public testing::Test {
     says.role = "coding";
     says.status = Status::completed;
     says.outcome = outcome;
-    says.since = calendar_seconds(reading.universe.wall());
+    const WallTime ended = reading.universe.wall() - ago;
+    says.since = calendar_seconds(ended);
     says.parent_heartbeat = Kept::path(".heartbeat");
     reading.universe.disk.write(folder + "/.heartbeat", format_heartbeat(says));
+    reading.universe.disk.set_modified(folder + "/.heartbeat", ended);
   }
 
   Reading reading;
@@ -76,8 +78,7 @@ TEST_F(TreeCommand, shows_one_and_those_below_it) {
 
 TEST_F(TreeCommand, leaves_out_what_is_over_for_long_unless_asked) {
   start();
-  add_child("lint", WorkOutcome::done);
-  reading.universe.run_for(25h);
+  add_child("lint", WorkOutcome::done, 25h);
   EXPECT_FALSE(reading.tend({"tree"}).has("lint"));
   EXPECT_TRUE(reading.tend({"tree"}).has("(1 over for more than a day: --all shows it)\n"));
   EXPECT_TRUE(reading.tend({"tree", "--all"}).has("`- o lint"));

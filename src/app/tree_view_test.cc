@@ -48,7 +48,7 @@ class Trees : public testing::Test {
   std::string row(const std::string& name) {
     std::istringstream lines(text());
     for (std::string line; std::getline(lines, line);) {
-      if (line.contains("* " + name + " ")) return line;
+      if (line.contains("* " + name + " ") || line.contains("x " + name + " ")) return line;
     }
     return "";
   }

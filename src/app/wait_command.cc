@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "app/agent_json.h"
+#include "app/awaiting.h"
 #include "app/follow.h"
 #include "app/home_option.h"
 #include "app/number_option.h"
@@ -81,22 +82,22 @@ std::string words_of(const Entry& entry) {
   return entry.why.empty() ? entry.state : fmt::format("{}, {}", entry.state, entry.why);
 }
 
-}  // namespace
-
-int wait_command(const Arguments& arguments, World& world) {
-  const auto timeout = time_option(arguments, "timeout");
-  if (!timeout) return complain(world, "wait", timeout.error().text, kExitUsage);
-  auto home = open_home(world);
-  if (!home) return complain(world, "wait", home.error().text, kExitUsage);
-  Machine& machine = home->machine;
-  const auto known = find_agent(machine.folders, *home->folder, arguments.positionals.front());
-  if (!known) return complain(world, "wait", known.error().text, kExitNo);
-
-  const std::string state = arguments.value("for").value_or("finished");
-  Waiting waiting(machine, *home->folder, known->folder->path(), state);
+/// What all of them are waited for.
+struct Awaited {
+  std::string state;
+  std::optional<Duration> timeout;
   std::optional<Instant> until;
-  if (*timeout) until = machine.clock.now() + **timeout;
-  follow(machine, known->folder->path(), OnInterrupt::as_usual, until,
+};
+
+int wait_for_one(const Arguments& arguments, World& world, Home& home, const std::string& name,
+                 const Awaited& awaited) {
+  Machine& machine = home.machine;
+  const auto known = find_agent(machine.folders, *home.folder, name);
+  if (!known) return complain(world, "wait", known.error().text, kExitNo);
+  const std::string& state = awaited.state;
+  Waiting waiting(machine, *home.folder, known->folder->path(), state);
+  const Awaiting awaiting(world, known->heartbeat.agent, known->heartbeat.parent_heartbeat);
+  follow(machine, known->folder->path(), OnInterrupt::as_usual, awaited.until,
          [&] { return waiting.look(); });
 
   const Entry& entry = waiting.entry();
@@ -116,13 +117,29 @@ int wait_command(const Arguments& arguments, World& world) {
   if (waiting.reached() == Reached::not_yet) {
     return complain(world, "wait",
                     fmt::format("{}: still {} after {}", entry.handle, entry.state,
-                                format_duration(timeout->value_or(Duration{}))),
+                                format_duration(awaited.timeout.value_or(Duration{}))),
                     kExitNo);
   }
   const std::string cure = entry.over() ? "" : "; put one on: " + entry.to_do;
   return complain(
       world, "wait",
       fmt::format("{} will not be {}: {}{}", entry.handle, state, words_of(entry), cure), kExitNo);
+}
+
+}  // namespace
+
+int wait_command(const Arguments& arguments, World& world) {
+  const auto timeout = time_option(arguments, "timeout");
+  if (!timeout) return complain(world, "wait", timeout.error().text, kExitUsage);
+  auto home = open_home(world);
+  if (!home) return complain(world, "wait", home.error().text, kExitUsage);
+  Awaited awaited{arguments.value("for").value_or("finished"), *timeout, std::nullopt};
+  if (*timeout) awaited.until = home->machine.clock.now() + **timeout;
+  int code = kExitYes;
+  for (const std::string& name : arguments.positionals) {
+    code = std::max(code, wait_for_one(arguments, world, *home, name, awaited));
+  }
+  return code;
 }
 
 }  // namespace tend

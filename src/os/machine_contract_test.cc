@@ -545,6 +545,18 @@ TYPED_TEST(ProcessContract, tells_who_has_gone_and_whose_pid_is_anothers) {
   EXPECT_EQ(this->machine_.processes.open(process->id())->look().state, RunState::gone);
 }
 
+TYPED_TEST(ProcessContract, knows_the_environment_that_a_process_was_started_with) {
+  Processes& processes = this->machine_.processes;
+  const auto process = this->start(this->which_.sleeps());
+  EXPECT_EQ(processes.environment_of(process->id()),
+            this->launch_of(this->which_.sleeps()).environment);
+  ProcessId other = process->id();
+  ++other.start_ticks;
+  EXPECT_EQ(processes.environment_of(other), std::nullopt) << "its pid came to mean another";
+  this->end(*process);
+  EXPECT_EQ(processes.environment_of(process->id()), std::nullopt);
+}
+
 TYPED_TEST(ProcessContract, sees_marks_and_adopts_orphans) {
   const auto process = this->start(this->which_.leaves_an_orphan());
   EXPECT_TRUE(this->run_until([&] { return process->look().state == RunState::gone; }));

@@ -23,6 +23,8 @@ constexpr std::size_t kMostHeld = 100;     // processes of keepers whose end is 
 constexpr std::uint32_t kBegunAtOnce = 4;  // the others a moment later: a reboot is a stampede
 constexpr Duration kNextToBegin = 250ms;
 constexpr std::size_t kManySettled = 64;  // lines that are worth a compaction
+constexpr std::size_t kMostTeams = 1000;
+constexpr std::size_t kMostInTeam = 20'000;
 constexpr std::string_view kMerging = "merging ";
 
 bool is_over(const Heartbeat& says) { return is_terminal(says.status); }
@@ -31,6 +33,7 @@ bool is_over(const Heartbeat& says) { return is_terminal(says.status); }
 
 Children::Children(Machine& machine, Owner owner) : machine_(machine), owner_(std::move(owner)) {
   read_registry();
+  end_unregistered();
 }
 
 Children::~Children() = default;
@@ -62,6 +65,42 @@ void Children::read_registry() {
   if (!lock || *lock == nullptr) return;
   const auto again = read_children(owner_.folder);
   if (again) std::ignore = compact_children(owner_.folder, again->children);
+}
+
+/// A dispatch that was cut off before its line was written was never made: nobody was told of the
+/// child, and whoever asked asks again. Its folder says so.
+void Children::end_unregistered() {
+  const auto teams = owner_.folder.folders(kMostTeams);
+  if (!teams || teams->empty()) return;
+  const auto lock = lock_registry(owner_.folder);
+  if (!lock || *lock == nullptr) return;  // one is under way
+  read_registry();
+  for (const std::string& name : *teams) {
+    const auto team = owner_.folder.folder(name);
+    const auto names = team && *team ? (*team)->folders(kMostInTeam) : std::unexpected(Error{});
+    if (!names) continue;
+    for (const std::string& child : *names) {
+      const std::string heartbeat = fmt::format("{}/{}/{}", (*team)->path(), child, kHeartbeatFile);
+      if (by_heartbeat_.contains(heartbeat)) continue;
+      if (const auto folder = (*team)->folder(child); folder && *folder) end_unstarted(**folder);
+    }
+  }
+}
+
+void Children::end_unstarted(Folder& folder) {
+  const auto there = folder.facts(std::string(kHeartbeatFile));
+  const auto agent = read_agent_file(folder);
+  if (!there || *there || !agent) return;
+  Heartbeat says;
+  says.agent = agent->agent;
+  says.session = agent->session;
+  says.role = agent->role;
+  says.parent_heartbeat = agent->parent_heartbeat;
+  says.status = Status::withdrawn;
+  says.outcome = WorkOutcome::stopped;
+  says.ended_by = "its dispatch was cut off";
+  std::ignore =
+      folder.replace(std::string(kHeartbeatFile), format_heartbeat(says) + "\n", Folder::Sync::no);
 }
 
 /// Children of ours are two folders below; whoever is elsewhere is opened by its whole path.
@@ -108,7 +147,6 @@ bool Children::all_over() const {
 void Children::look(SignalBatch& batch, const Care& care) {
   read_registry();
   next_.reset();
-  begun_ = 0;
   for (const auto& child : children_) {
     if (!is_settled(child->line.status)) look_at(*child, care);
     tell_judge(*child, batch);
@@ -142,7 +180,9 @@ void Children::look_at_keeper(Child& child, Folder& folder) {
     child.keeper_changed = true;
     owner_.changed();
   };
-  switch (child.watch->look(folder, is_held ? Callback(on_end) : nullptr)) {
+  const auto found = child.watch->look(folder, is_held ? Callback(on_end) : nullptr);
+  child.is_begun = found == KeeperWatch::Found::starting;
+  switch (found) {
     case KeeperWatch::Found::kept:
       child.keeper = ChildKeeper::alive;
       return;
@@ -197,7 +237,7 @@ void Children::carry_out(Child& child, const ChildPlan& plan, const Care& care) 
     case Bucket::attach:
     case Bucket::start:
     case Bucket::resume:
-      if (care.begin) begin(child, is_over(child.seen.says));
+      if (care.begin && !child.is_begun) begin(child, is_over(child.seen.says));
       return;
     case Bucket::settled:
       settle(child, ChildStatus::done, plan.why);
@@ -241,17 +281,19 @@ KeeperProgram Children::program_for(const Child& child) {
 }
 
 void Children::begin(Child& child, bool again) {
+  const Instant now = machine_.clock.now();
+  if (now - begun_at_ >= kNextToBegin) begun_ = 0;
   if (begun_ >= kBegunAtOnce) {
-    next_ = machine_.clock.now() + kNextToBegin;
+    next_ = begun_at_ + kNextToBegin;
     return;
   }
-  ++begun_;
+  if (begun_++ == 0) begun_at_ = now;
   const auto begun = child.watch->replace(
       program_for(child), folder_of_heartbeat(child.line.heartbeat), {.again = again});
   child.keeper_changed = true;
   if (!begun) return say_once(child, begun.error().text);
-  next_ = machine_.clock.now() + kNextToBegin;
   if (*begun) {
+    next_ = now + kNextToBegin;
     if (child.seen.says.life > 0) {
       owner_.say(fmt::format("{} gets a new keeper", name_of(child)), false);
     }

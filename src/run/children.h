@@ -72,7 +72,7 @@ class Children {
     std::unique_ptr<KeeperWatch> watch;
     ChildKeeper keeper = ChildKeeper::none;
     bool keeper_changed = true;  // its process ended, or was never looked at
-    bool is_at_work = false;
+    bool is_begun = false;       // a keeper was put on that has not taken its lock yet
     bool tried = false;  // to bring its work home
     std::optional<Verdict> told;
     Instant told_at{};
@@ -80,6 +80,8 @@ class Children {
   };
 
   void read_registry();
+  void end_unregistered();
+  static void end_unstarted(Folder& folder);
   void look_at(Child& child, const Care& care);
   void look_at_keeper(Child& child, Folder& folder);
   void carry_out(Child& child, const ChildPlan& plan, const Care& care);
@@ -105,7 +107,8 @@ class Children {
   std::uint64_t registry_file_ = 0;
   std::uint64_t registry_size_ = 0;
   bool compacted_ = false;
-  std::uint32_t begun_ = 0;  // in this look
+  Instant begun_at_{};
+  std::uint32_t begun_ = 0;  // since then
   std::size_t told_ = 0;     // whom the judge knows of
   std::optional<Instant> next_;
   std::unique_ptr<BringHome> bringing_;

@@ -38,7 +38,7 @@ std::optional<std::uint64_t> Dialogue::stream_from(std::uint32_t life) const {
   return file_.stream_from;
 }
 
-Dialogue::Start Dialogue::next_life(bool resume) {
+Dialogue::Start Dialogue::next_life(bool resume, std::string_view news) {
   Start start{.command = agent_.command, .environment = {}, .remark = ""};
   if (!start_) return start;
   const Dressing dressing = agent_.as_is ? Dressing::as_is : Dressing::added;
@@ -57,7 +57,9 @@ Dialogue::Start Dialogue::next_life(bool resume) {
     start.remark = "it had not named a session yet and is begun anew";
     return start;
   }
-  auto resumed = resume_command(*start_, first, file_.session);
+  std::string prompt(kResumePrompt);
+  if (!news.empty()) prompt.append("\n\n").append(news);
+  auto resumed = resume_command(*start_, first, file_.session, prompt);
   if (resumed) {
     start.command = *std::move(resumed);
   } else {

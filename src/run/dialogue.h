@@ -32,8 +32,8 @@ class Dialogue {
     std::string remark;                    // for the person; "" if there is nothing to say
   };
   /// How the next life is started. With `resume` it goes on in its session, where that is known and
-  /// can be done.
-  Start next_life(bool resume);
+  /// can be done, and is told `news` there.
+  Start next_life(bool resume, std::string_view news = {});
   void begin_life(std::uint32_t life, std::uint64_t stream_from);
   /// What its stream told so far.
   void hear(const Conversation& conversation);

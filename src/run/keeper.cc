@@ -247,7 +247,9 @@ void Keeper::settle_end() {
     return leave(staying.outcome, staying.ended_by);
   }
   if (begins_by_order_) return;
-  if (verdict == Verdict::orphaned && chain_.empty()) {
+  // Once it is ended for that, it is dead to the judge.
+  const bool was_orphan = verdict == Verdict::dead && pulse_->says().leaving;
+  if ((verdict == Verdict::orphaned || was_orphan) && chain_.empty()) {
     return leave(WorkOutcome::orphaned, "its parent was gone");
   }
   if (verdict == Verdict::finished && own_word_ != WorkOutcome::none) {

@@ -102,6 +102,7 @@ class Keeper {
   void subscribe();
   void take_over(const Recorder::Found& found);
   void remember_life(const Recorder::Found& found);
+  [[nodiscard]] bool was_at_work_before_boot() const;
   void note_absence(const Recorder::Found& found);
   std::unique_ptr<Process> find_process(const Recorder::Found& found);
   void note_begin();
@@ -160,6 +161,7 @@ class Keeper {
   void keep_uncommitted(const std::string& why);
   void settle_children_work();
   void look_at_outcome(bool is_due);
+  [[nodiscard]] std::string news();
 
   // keeper_acts.cc: doing what was decided.
   void take(const Ruling& ruling);

@@ -143,7 +143,7 @@ LaunchOrder Keeper::launch_order() {
 void Keeper::begin_dialogue(LaunchOrder& order) {
   const bool anew = !chain_.empty() && chain_.front().action == Action::restart;
   const bool was_done = recorder_->judge().verdict() == Verdict::finished && !goes_on_;
-  Dialogue::Start start = dialogue_->next_life(order.life > 1 && !anew && !was_done);
+  Dialogue::Start start = dialogue_->next_life(order.life > 1 && !anew && !was_done, news());
   order.command = std::move(start.command);
   order.environment.insert(order.environment.end(), start.environment.begin(),
                            start.environment.end());

@@ -94,8 +94,10 @@ Result<void> Keeper::recover() {
     event("note", fmt::format("a new keeper goes on in the place of {}", keeper_words(before)), "",
           false);
   }
+  const bool died_with_machine = was_at_work_before_boot();
   take_over(found);
   if (reopened_) go_on_later("its last end was not its own");
+  if (died_with_machine) go_on_later("it died with the machine");
   // Our absence is written down before our own pulse shows: whoever comes after us, if we die here,
   // has to know of both.
   look();
@@ -180,6 +182,30 @@ void Keeper::note_begin() {
   life_began_ = started > 0 ? std::min(calendar_time(started), wall) : wall;
   files_since_ = life_began_;
   life_began_at_ = machine_.clock.now() - std::chrono::duration_cast<Duration>(wall - life_began_);
+}
+
+/// Whoever died with the machine while nothing was wrong goes on at once: after a restart the judge
+/// does not trust itself for a while, and has nothing to decide here.
+bool Keeper::was_at_work_before_boot() const {
+  if (record_.process.pid == 0 || only_watches()) return false;
+  if (record_.process.boot_id == machine_.processes.self().boot_id) return false;
+  if (settings_.agent.restart == RestartPolicy::never) return false;
+  switch (recorder_->judge().verdict()) {
+    case Verdict::starting:
+    case Verdict::working:
+    case Verdict::waiting:
+    case Verdict::idle:
+    case Verdict::suspect:
+    case Verdict::unknown:
+      return true;
+    case Verdict::stalled:
+    case Verdict::dead:
+    case Verdict::orphaned:
+    case Verdict::finished:
+    case Verdict::looping:
+      break;
+  }
+  return false;
 }
 
 /// Nobody looked since the last pulse of the keeper before us, and nobody is judged for that.

@@ -8,6 +8,8 @@
 
 #include "base/quote.h"
 #include "run/keeper.h"
+#include "store/inbox.h"
+#include "store/json.h"
 
 namespace tend {
 namespace {
@@ -16,6 +18,8 @@ using namespace std::chrono_literals;
 
 constexpr Duration kLeavesMayTake = 150s;  // saving, three signals, and their bounds
 constexpr Duration kLeavesMayTakeNow = 40s;
+constexpr std::size_t kMostNews = 10;
+constexpr std::size_t kLongestNews = 300;
 constexpr std::string_view kTheWork = "work";  // the task that an agent's own work is to the judge
 
 }  // namespace
@@ -218,6 +222,20 @@ void Keeper::look_at_outcome(bool is_due) {
                     kWorkOutcomeWords[static_cast<std::size_t>(said.outcome)],
                     said.note.empty() ? "" : ", " + on_one_line(said.note)),
         "", said.outcome == WorkOutcome::escalated);
+}
+
+/// What happened to its children while it was away, short enough for a prompt.
+std::string Keeper::news() {
+  const auto inbox = read_inbox(*folder_);
+  if (!inbox || inbox->unread() == 0) return "";
+  std::string text = "News for you (`tend inbox` has all of it):";
+  std::size_t left = kMostNews;
+  for (const Message& message : inbox->messages) {
+    if (message.id <= inbox->read_to) continue;
+    if (left-- == 0) return text + "\n- and more";
+    text += "\n- " + on_one_line(cut_text(message.text, kLongestNews));
+  }
+  return text;
 }
 
 }  // namespace tend

@@ -53,6 +53,7 @@ Result<bool> KeeperWatch::replace(const KeeperProgram& program, const std::strin
   replaced_.push_back(now);
   started_ = now;
   if (auto started = tend::start_keeper(machine_, program, folder, how); !started) {
+    replaced_.pop_back();  // none that died; it is tried again in a moment
     return std::unexpected(started.error());
   }
   return true;

@@ -71,13 +71,14 @@ TEST(Roster, knows_which_children_wait_for_their_parent) {
   kept.universe.behaviours["worker"] = work;
   kept.start_keeper();
   kept.universe.run_for(5s);
-  kept.universe.disk.write(
-      kept.path("signals.jsonl"),
-      R"({"is":"child","child":"coder","verdict":"waiting","for":"parent","life":1})"
-      "\n"
-      R"({"is":"child","child":"tester","verdict":"working","life":1})"
-      "\n");
-  kept.universe.run_for(1s);
+  const std::string journal = kept.text_of("journal.jsonl");
+  const std::size_t last = journal.rfind(R"({"t":)");
+  const std::string time = journal.substr(last, journal.find(',', last) - last);
+  for (const char* told :
+       {R"("coder","verdict":"waiting","for":"parent"})", R"("tester","verdict":"waiting"})"}) {
+    kept.universe.disk.append(kept.path("journal.jsonl"),
+                              time + R"(,"is":"child","child":)" + told + "\n");
+  }
   EXPECT_EQ(only(kept).asked_by, std::vector<Name>{Name("coder")});
 }
 

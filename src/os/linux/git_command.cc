@@ -158,6 +158,11 @@ bool said_no(const Ran& ran) {
   return !ran.timed_out && ran.exit.how == ExitStatus::How::code && ran.exit.value == 1;
 }
 
+bool takes_no_option(const Ran& ran) {
+  constexpr int kUsage = 129;
+  return ran.exit.how == ExitStatus::How::code && ran.exit.value == kUsage;
+}
+
 bool not_found(const Ran& ran) {
   return ran.exit.how == ExitStatus::How::code && ran.exit.value == kNotFound;
 }

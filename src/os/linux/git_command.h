@@ -48,6 +48,8 @@ GitConfig read_git_config(std::string_view output);
 bool succeeded(const Ran& ran);
 /// It answered a question with no: exit code 1.
 bool said_no(const Ran& ran);
+/// It is too old for an option that it was given.
+bool takes_no_option(const Ran& ran);
 /// The program itself was not found.
 bool not_found(const Ran& ran);
 /// What it said, without the end of the line.

@@ -122,7 +122,8 @@ TEST_F(GitCommits, works_in_a_linked_work_tree) {
   CommitOrder there = order();
   there.worktree = repo.scratch() + "/linked";
   write_file(there.worktree + "/changed", "new\n");
-  EXPECT_EQ(commit(there).commit, repo.line("git rev-parse linked"));
+  const Committed done = commit(there);
+  EXPECT_EQ(done.commit, repo.line("git rev-parse linked"));
   EXPECT_EQ(repo.sh("git status --porcelain"), "");
 }
 

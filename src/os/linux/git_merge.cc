@@ -107,7 +107,8 @@ class GitMerge final : public GitRow<GitMerge, Merged> {
   void foreseen(const Ran& ran) {
     const auto parts = parts_of(ran.output);
     if (said_no(ran) && parts.size() > 1) return conflict({parts.begin() + 1, parts.end()});
-    if (!succeeded(ran) || parts.empty()) return merge();
+    if (takes_no_option(ran)) return merge();
+    if (!succeeded(ran) || parts.empty()) return refuse(complaint(ran));
     git({"diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", head_,
          std::string(parts.front())},
         &GitMerge::compared_trees, {}, kGitFiles);
@@ -154,13 +155,13 @@ class GitMerge final : public GitRow<GitMerge, Merged> {
     git({"merge", "--abort"}, &GitMerge::aborted, {}, kGitFiles);
   }
 
-  void aborted(const Ran& ran) {
-    if (!succeeded(ran)) return not_taken_back(complaint(ran));
+  // It can fail after it did what matters: only looking tells.
+  void aborted(const Ran& /*ran*/) {
     git(git_status_arguments(), &GitMerge::looked_again, {}, kGitFiles);
   }
 
   void looked_again(const Ran& ran) {
-    if (!succeeded(ran)) return give_up(complaint(ran));
+    if (!succeeded(ran)) return not_taken_back(complaint(ran));
     const GitStatus now = read_git_status(ran.output, place_.top, git_folder_);
     if (now.state.commit != head_) return not_taken_back("another commit is checked out");
     if (!now.state.busy.empty()) return not_taken_back(now.state.busy + " is in progress");

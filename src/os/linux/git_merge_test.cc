@@ -106,12 +106,12 @@ TEST_F(GitMerges, takes_a_conflict_back_that_was_not_foreseen) {
   const std::string clean = child("echo clean > kept", "clean");
   repo.sh("echo ours > changed && printf y > 'two\nlines' && git add -A && git commit -qm ours");
   repo.write("untracked", "stays\n");
-  const std::string before = repo.sh("git status --porcelain=v2 --branch; git reflog; ls -a");
+  const std::string before = repo.sh("git status --porcelain=v2 --branch; ls -a");
   const Variable path("PATH", programs.path() + ":" + std::getenv("PATH"));
   const Merged done = merge(commit);
   EXPECT_EQ(done.how, Merged::How::conflict);
   EXPECT_EQ(done.paths, (std::vector<std::string>{"changed", "two\nlines"}));
-  EXPECT_EQ(repo.sh("git status --porcelain=v2 --branch; git reflog; ls -a"), before);
+  EXPECT_EQ(repo.sh("git status --porcelain=v2 --branch; ls -a"), before);
   EXPECT_EQ(repo.read("changed"), "ours\n");
   EXPECT_EQ(merge(clean).how, Merged::How::merged);
 }
@@ -210,7 +210,34 @@ TEST_F(GitMerges, takes_back_a_merge_that_could_not_be_finished) {
   EXPECT_EQ(done.how, Merged::How::refused);
   EXPECT_TRUE(done.why.contains("main.lock")) << done.why;
   EXPECT_EQ(repo.sh("git status --porcelain=v2 --branch"), before);
-  EXPECT_EQ(repo.bench.state(repo.top())->busy, "");
+  EXPECT_EQ(repo.read("changed"), "changed\n");
+  repo.sh("rm .git/refs/heads/main.lock");
+  EXPECT_EQ(merge(commit).how, Merged::How::merged);
+}
+
+TEST_F(GitMerges, says_that_a_merge_could_not_be_taken_back) {
+  // A git that fails in the middle of a merge, and again where it should take it back.
+  const ScratchFolder programs(TempDir());
+  const std::string real = std::string("PATH=") + std::getenv("PATH") + " git";
+  write_file(programs.path() + "/git",
+             "#!/bin/sh\nfor a; do last=$a; done\ncase \"$1 $last\" in\n"
+             "'merge --abort') exit 1 ;;\n"
+             "'merge '*) " +
+                 real +
+                 " merge -q --no-ff --no-commit \"$last\"; exit 1 ;;\n"
+                 "esac\n" +
+                 real + " \"$@\"\n");
+  std::filesystem::permissions(programs.path() + "/git", std::filesystem::perms::owner_all);
+  const std::string commit = child("echo theirs > changed");
+  {
+    const Variable path("PATH", programs.path() + ":" + std::getenv("PATH"));
+    const auto stuck = repo.bench.merge({.into = repo.top(), .commit = commit, .message = "m"});
+    ASSERT_FALSE(stuck);
+    EXPECT_TRUE(stuck.error().text.contains("could not be taken back: a merge is in progress"))
+        << stuck.error().text;
+  }
+  EXPECT_TRUE(repo.bench.abort_merge(repo.top(), commit).value());
+  EXPECT_EQ(merge(commit).how, Merged::How::merged);
 }
 
 }  // namespace

@@ -33,11 +33,6 @@ struct ListedWorktree {
   bool is_being_made = false;
 };
 
-bool takes_no_option(const Ran& ran) {
-  constexpr int kUsage = 129;
-  return ran.exit.how == ExitStatus::How::code && ran.exit.value == kUsage;
-}
-
 /// A git before 2.36 ends lines with LF only.
 std::vector<std::string> list_arguments(bool old_git) {
   std::vector<std::string> arguments{"worktree", "list", "--porcelain"};

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "os/linux/git_testing.h"
 
 namespace tend {
@@ -102,10 +104,15 @@ TEST_F(GitTrees, makes_a_work_tree_on_a_branch_of_its_own) {
   repo.write("x.o", "ignored\n");
   repo.write("changed", "not committed\n");
   const std::string before = repo.sh("git status --porcelain --branch; git stash list");
-  const WorktreeState made = make(order("with a blank"));
-  EXPECT_EQ(made.top, repo.scratch() + "/with a blank");
-  EXPECT_EQ(made.branch, "tend/with a blank" + std::string());
+  const WorktreeState made = make(order());
+  EXPECT_EQ(made.top, repo.scratch() + "/child");
+  EXPECT_EQ(made.branch, "tend/child");
+  EXPECT_EQ(made.commit, repo.line("git rev-parse HEAD"));
   EXPECT_FALSE(made.dirty);
+  EXPECT_EQ(read_file(made.top + "/changed"), "changed\n");
+  EXPECT_FALSE(std::filesystem::exists(made.top + "/x.o"));
+  EXPECT_EQ(repo.sh("git status --porcelain --branch; git stash list"), before);
+  EXPECT_EQ(repo.bench.git.repository(made.top), made.top);
 }
 
 TEST_F(GitTrees, starts_from_what_is_checked_out_or_from_what_is_named) {

@@ -101,6 +101,75 @@ TEST_F(SimVersionControl, tells_whether_the_tree_changed) {
   EXPECT_TRUE(changed_since(since));
 }
 
+class SimMerges : public SimVersionControl {
+ protected:
+  SimMerges() {
+    repository().head = {{"old.txt", "old"}};
+    repository().ignored = {"build"};
+    const auto made = machine.version_control.make_worktree(
+        {.repository = kTree, .path = kChild, .branch = "child", .from = ""}, [](auto) {});
+    universe.run_for(0s);
+    universe.disk.write("/home/user/child/new.txt", "new");
+    universe.repositories[kChild].head["new.txt"] = "new";  // the test commits
+    const auto settled = machine.version_control.state(kChild, [](auto) {});
+    universe.run_for(0s);
+    universe.version_control_takes = 10s;
+  }
+  SimRepository& repository() { return universe.repositories[kTree]; }
+  [[nodiscard]] MergeOrder order() {
+    return {.into = kTree, .commit = universe.repositories[kChild].commit, .message = "Merge"};
+  }
+  /// One who is killed that long after it began to merge.
+  void merge_and_die_after(Duration time) {
+    universe.start_process("other");
+    Machine& other = universe.machine("other");
+    const auto asked = other.version_control.merge(order(), [](auto) { FAIL(); });
+    universe.run_for(time);
+    universe.kill(other.processes.self().pid);
+    universe.run_for(20s);
+  }
+
+  static constexpr const char* kChild = "/home/user/child";
+};
+
+TEST_F(SimMerges, are_left_in_their_middle_by_one_who_is_killed) {
+  merge_and_die_after(4s);
+  EXPECT_EQ(repository().merging, "") << "not begun";
+  merge_and_die_after(6s);
+  EXPECT_EQ(repository().merging, order().commit);
+  EXPECT_FALSE(universe.disk.exists("/home/user/work/new.txt"));
+
+  std::optional<bool> aborted;
+  const auto asked = machine.version_control.abort_merge(
+      kTree, order().commit, [&](const Result<bool>& told) { aborted = told.value(); });
+  universe.run_for(10s);
+  EXPECT_EQ(aborted, true);
+  EXPECT_EQ(repository().merging, "");
+}
+
+TEST_F(SimMerges, are_done_after_their_time) {
+  std::optional<Merged> done;
+  const auto asked = machine.version_control.merge(
+      order(), [&](const Result<Merged>& told) { done = told.value(); });
+  universe.run_for(9s);
+  EXPECT_EQ(repository().merging, order().commit);
+  universe.run_for(1s);
+  EXPECT_EQ(done.value().how, Merged::How::merged);
+  EXPECT_EQ(repository().merging, "");
+  EXPECT_EQ(repository().commits.at(done->commit).parents.at(1), order().commit);
+  EXPECT_EQ(repository().head.at("new.txt"), "new");
+  EXPECT_EQ(universe.disk.read("/home/user/work/new.txt"), "new");
+}
+
+TEST_F(SimMerges, fail_where_everything_does) {
+  universe.version_control_fails = "git is missing";
+  std::string why;
+  const auto asked = machine.version_control.merge(
+      order(), [&](const Result<Merged>& told) { why = told.error().text; });
+  universe.run_for(10s);
+  EXPECT_EQ(why, "git is missing");
+}
+
 TEST_F(SimVersionControl, salvages_within_its_bounds) {
   const WallTime since = universe.wall();
   universe.disk.set_modified("/home/user/work/old.txt", since - 1h);
