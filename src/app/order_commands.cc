@@ -101,7 +101,13 @@ void report(const Arguments& arguments, World& world, const OrderGiven& order,
         {"ended_by", heartbeat.ended_by}};
     world.out.write(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else if (reached) {
-    world.out.write(fmt::format("{}: {}\n", agent, order.in_words));
+    const bool stays = heartbeat.outcome != WorkOutcome::none && !is_terminal(heartbeat.status);
+    world.out.write(
+        fmt::format("{}: {}{}\n", agent, order.in_words,
+                    stays ? fmt::format("; its {} go on, `tend stop --tree {}` ends "
+                                        "them too",
+                                        heartbeat.children == 1 ? "child" : "children", agent)
+                          : ""));
   }
 }
 
@@ -180,7 +186,11 @@ int stop_command(const Arguments& arguments, World& world) {
                .may_take = drains ? kDrainMayTake
                            : tree ? kTreeMayTake
                                   : kStopMayTake,
-               .done = [](const Heartbeat& h) { return is_terminal(h.status); },
+               // Without --tree its keeper stays for what is below it.
+               .done =
+                   [tree](const Heartbeat& h) {
+                     return is_terminal(h.status) || (!tree && h.outcome != WorkOutcome::none);
+                   },
                .in_words = "stopped",
                .if_watched = "no longer watched"});
 }

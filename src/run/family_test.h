@@ -189,7 +189,8 @@ class Family {
   }
   [[nodiscard]] int keepers_started(const std::string& name) const {
     return static_cast<int>(std::ranges::count_if(universe.log(), [&](const std::string& line) {
-      return line.contains(" exec ") && line.contains(" keep " + folders.at(name));
+      const std::string keep = " keep " + folders.at(name);
+      return line.contains(" exec ") && (line.ends_with(keep) || line.contains(keep + " --"));
     }));
   }
   /// When it ended, by the log; nothing if it did not.

@@ -100,6 +100,8 @@ void Keeper::start_process() {
   failed_starts_ = 0;
   pulse_->change().status = Status::running;
   pulse_->change().exit = {};
+  pulse_->change().outcome = WorkOutcome::none;
+  pulse_->change().ended_by.clear();
   hold_process(*std::move(process));
   beat();
   dialogue_->begin_life(record_.life, senses_->offsets().stream);
@@ -237,7 +239,7 @@ void Keeper::leave(WorkOutcome outcome, std::string ended_by) {
   outcome_ = outcome;
   ended_by_ = std::move(ended_by);
   begin_at_.reset();
-  if (outcome == WorkOutcome::done) say_doubt();
+  if (outcome == WorkOutcome::done && own_word_ == WorkOutcome::none) say_doubt();
   forget_chain("not done: it is over");
   if (only_watches() || record_.life == 0 || machine_.processes.childless(record_.group)) {
     settle_work();

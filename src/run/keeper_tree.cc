@@ -47,7 +47,8 @@ void Keeper::begin_tree() {
 void Keeper::look_at_tree(Instant now) {
   const bool is_due = now >= tree_due_;
   if (is_due) tree_due_ = now + settings_.agent.beat;
-  if (is_due) look_at_parent();
+  // Nobody is given up for a parent that came back a moment ago.
+  if (is_due || (parent_ && parent_->is_gone())) look_at_parent();
   children_->look(batch_, {.begin = !shutting_down_, .all = is_due});
   pulse_->change().children = children_->unsettled();
   look_at_outcome(is_due);
@@ -136,6 +137,9 @@ bool Keeper::stays_for_children(WorkOutcome outcome, const std::string& ended_by
           "", false);
   }
   staying_ = Staying{outcome, ended_by};
+  // How its own work ended is told at once; that the agent is over is not.
+  pulse_->change().outcome = outcome;
+  pulse_->change().ended_by = ended_by;
   return true;
 }
 

@@ -27,6 +27,8 @@ class ParentWatch {
   void poke();
   /// Its keeper holds its lock.
   [[nodiscard]] bool is_kept() const { return kept_; }
+  /// It was dead when it was looked at last.
+  [[nodiscard]] bool is_gone() const { return told_ == ParentState::dead; }
 
  private:
   enum class Is : std::uint8_t { alive, dead, not_known };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,9 +25,10 @@ constexpr Duration kPulseMayLag = 120s;   // beyond two of its beats
 constexpr Duration kComesBackWithin = 120s;
 constexpr Duration kEndMatters = 24h;
 // Journals are read for what is true now. With more to read than this, the heartbeats must do: a
-// look at 1,000 agents is to stay below 150 ms. A small one costs more than its bytes.
-constexpr std::uint64_t kMostJournals = std::uint64_t{24} * 1024 * 1024;
-constexpr std::uint64_t kJournalCosts = std::uint64_t{16} * 1024;
+// look at 1,000 agents is to stay below 150 ms of processor time.
+constexpr std::size_t kFew = 64;
+constexpr std::uint64_t kMostOfFew = std::uint64_t{64} * 1024 * 1024;
+constexpr std::uint64_t kMostOfMany = std::uint64_t{8} * 1024 * 1024;
 
 WallTime calendar_of(double seconds) {
   return WallTime{std::chrono::nanoseconds{static_cast<std::int64_t>(seconds * 1e9)}};
@@ -64,14 +66,16 @@ class Observer {
   Observer(Machine& machine, Source source)
       : machine_(machine), source_(source), now_(machine.clock.wall()) {}
 
-  /// `folder` is the agent's; nullptr where there is a problem with it.
-  void look(Entry& entry, Folder* folder) {
+  /// The entry will stand at `place`. `folder` is the agent's; nullptr where there is a problem
+  /// with it.
+  void look(Entry& entry, std::size_t place, Folder* folder) {
     if (!entry.known.problem.empty() || folder == nullptr) return unreadable(entry);
     if (!entry.over()) look_at_keeper(entry, *folder);
     if (entry.over()) return ended(entry, *folder);
     switch (entry.keeper) {
       case KeeperIs::alive:
-        return kept(entry, *folder);
+        kept_.push_back({place, size_of_journal(*folder)});
+        break;
       case KeeperIs::hung:
         entry.state = "keeper hangs";
         entry.why = fmt::format("its keeper (process {}) has shown no pulse for {}",
@@ -84,7 +88,24 @@ class Observer {
     }
   }
 
+  /// Judges those that have a keeper: only when all were looked at is it known how much there is to
+  /// read. The smallest journals first, so that most are read.
+  void judge_kept(std::span<Entry> entries) {
+    std::ranges::sort(kept_, {}, &WithKeeper::journal);
+    std::uint64_t left = kept_.size() <= kFew ? kMostOfFew : kMostOfMany;
+    for (const WithKeeper& one : kept_) {
+      const bool reads = one.journal > 0 && one.journal <= left;
+      if (reads) left -= one.journal;
+      judge(entries[one.place], reads);
+    }
+  }
+
  private:
+  struct WithKeeper {
+    std::size_t place = 0;
+    std::uint64_t journal = 0;  // its size
+  };
+
   static void unreadable(Entry& entry) {
     entry.state = "unreadable";
     entry.why = entry.known.problem;
@@ -117,7 +138,7 @@ class Observer {
     return agent && pulse_age_ <= kPulseMayLag + 2 * agent->beat;
   }
 
-  void kept(Entry& entry, Folder& folder) {
+  void judge(Entry& entry, bool reads_journal) {
     const Heartbeat& says = entry.known.heartbeat;
     entry.verdict = says.verdict;
     entry.phase = says.phase;
@@ -125,7 +146,7 @@ class Observer {
     entry.next = says.next;
     entry.next_at = calendar_of(says.next_at);
     entry.since = calendar_of(says.since);
-    if (source_ == Source::journal) ask_journal(entry, folder);
+    if (reads_journal) ask_journal(entry);
     entry.stuck = says_stuck(entry.because);
     entry.state = tend::word(entry.verdict);
     if (says.life == 0) entry.state = "starting";
@@ -161,13 +182,15 @@ class Observer {
     return Group::working;
   }
 
-  void ask_journal(Entry& entry, Folder& folder) {
+  /// 0 if it is not to be read.
+  [[nodiscard]] std::uint64_t size_of_journal(Folder& folder) const {
+    if (source_ != Source::journal) return 0;
     const auto facts = folder.facts(std::string(kJournalFile));
-    if (!facts || !*facts) return;
-    const std::uint64_t costs = (*facts)->size + kJournalCosts;
-    if (journals_ + costs > kMostJournals) return;
-    journals_ += costs;
-    const auto standing = account_of(machine_, folder, Telling::now);
+    return facts && *facts ? (*facts)->size : 0;
+  }
+
+  void ask_journal(Entry& entry) {
+    const auto standing = account_of(machine_, *entry.known.folder, Telling::now);
     if (!standing || !*standing || !(*standing)->of_this_boot) return;
     const Account& account = (*standing)->account;
     if (account.verdict != entry.verdict) entry.since = now_;
@@ -245,7 +268,7 @@ class Observer {
   Source source_;
   WallTime now_;
   Duration pulse_age_{};
-  std::uint64_t journals_ = 0;
+  std::vector<WithKeeper> kept_;
 };
 
 std::string what_to_do(const Entry& entry) {
@@ -307,10 +330,11 @@ Result<std::vector<Entry>> roster(Machine& machine, Folder& home) {
   const auto told = for_each_agent(home, [&](KnownAgent known, Folder* open) {
     Entry& entry = entries.emplace_back();
     entry.known = std::move(known);
-    observer.look(entry, open);
+    observer.look(entry, entries.size() - 1, open);
     name(entry);
   });
   if (!told) return std::unexpected(told.error());
+  observer.judge_kept(entries);
   relate(entries);
   for (Entry& entry : entries) entry.to_do = what_to_do(entry);
   return entries;
@@ -319,7 +343,9 @@ Result<std::vector<Entry>> roster(Machine& machine, Folder& home) {
 Entry look_at_agent(Machine& machine, KnownAgent known, Source source) {
   Entry entry;
   entry.known = std::move(known);
-  Observer(machine, source).look(entry, entry.known.folder.get());
+  Observer observer(machine, source);
+  observer.look(entry, 0, entry.known.folder.get());
+  observer.judge_kept({&entry, 1});
   entry.handle = entry.known.heartbeat.agent;
   if (entry.handle.empty()) name(entry);
   entry.to_do = what_to_do(entry);

@@ -21,7 +21,6 @@ template <class Self, class Answer>
 class GitFill : public GitRow<Self, Answer> {
  protected:
   using Row = GitRow<Self, Answer>;
-  using Row::GitRow;
   using Row::give_up;
 
   void fill(GitPlanOrder order) {
@@ -33,6 +32,11 @@ class GitFill : public GitRow<Self, Answer> {
   [[nodiscard]] std::size_t updates() const { return batches_.size(); }
 
  private:
+  friend Self;
+  GitFill(Processes& processes, Clock& clock, const std::string& path, std::string_view verb,
+          Row::Done done)
+      : Row(processes, clock, path, verb, std::move(done)) {}
+
   Self& self() { return static_cast<Self&>(*this); }
 
   void list() { this->git(git_list_arguments(), &GitFill::listed, {}, kGitFiles); }

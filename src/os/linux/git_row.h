@@ -25,6 +25,9 @@ inline constexpr Duration kGitFiles = std::chrono::minutes{5};  // reading or wr
 inline constexpr Duration kGitLongest = std::chrono::minutes{10};
 inline constexpr std::size_t kGitMostOutput = std::size_t{128} * 1024 * 1024;
 
+template <class Self, class Answer>
+class GitFill;
+
 /// Every row begins with these two: where is the git folder (none: Self::without() answers), and
 /// what does the configuration say; then Self::begin() goes on. What git must not do,
 /// Self::refuse() says.
@@ -35,21 +38,6 @@ class GitRow : public Subscription {
 
  protected:
   using Next = void (Self::*)(const Ran&);
-
-  /// `verb` stands in "git could not VERB PATH: ...".
-  GitRow(Processes& processes, Clock& clock, const std::string& path, std::string_view verb,
-         Done done)
-      : processes_(processes),
-        clock_(clock),
-        verb_(verb),
-        done_(std::move(done)),
-        began_(clock.now()),
-        began_wall_(clock.wall()) {
-    const std::string top = top_of(path);
-    has_repository_ = !top.empty();
-    place_.top = has_repository_ ? top : path;
-    git({"rev-parse", "--absolute-git-dir"}, &GitRow::located);
-  }
 
   void git(std::vector<std::string> arguments, Next next, std::string input = {},
            Duration limit = kGitUsual) {
@@ -93,6 +81,24 @@ class GitRow : public Subscription {
   GitConfig config_;
 
  private:
+  friend Self;
+  friend GitFill<Self, Answer>;
+
+  /// `verb` stands in "git could not VERB PATH: ...".
+  GitRow(Processes& processes, Clock& clock, const std::string& path, std::string_view verb,
+         Done done)
+      : processes_(processes),
+        clock_(clock),
+        verb_(verb),
+        done_(std::move(done)),
+        began_(clock.now()),
+        began_wall_(clock.wall()) {
+    const std::string top = top_of(path);
+    has_repository_ = !top.empty();
+    place_.top = has_repository_ ? top : path;
+    git({"rev-parse", "--absolute-git-dir"}, &GitRow::located);
+  }
+
   Self& self() { return static_cast<Self&>(*this); }
 
   Run command(std::vector<std::string> arguments, std::string input) {

@@ -32,10 +32,11 @@ class GitSaved final : public GitRow<GitSaved, std::vector<SavedWork>> {
 
   // The last key comes first; those of one second are told apart by their numbers.
   void begin() {
+    const std::string format =
+        "%(objecttype)%00%(refname)%00%(objectname)%00%(committerdate:unix)%00"
+        "%(contents:subject)%00";
     git({"for-each-ref", "--count=1000", "--sort=-version:refname", "--sort=-committerdate",
-         "--format=%(objecttype)%00%(refname)%00%(objectname)%00%(committerdate:unix)%00"
-         "%(contents:subject)%00",
-         "refs/tend/"},
+         "--format=" + format, "refs/tend/"},
         &GitSaved::listed);
   }
 

@@ -61,7 +61,7 @@ std::vector<ListedWorktree> read_list(std::string output, bool old_git) {
 
 /// As git writes it, also of what does not exist yet.
 std::string as_git_writes(const std::string& path) {
-  const std::string clean = without_links(path);
+  std::string clean = without_links(path);
   const auto slash = clean.rfind('/');
   if (slash == std::string::npos || slash == 0) return clean;
   const std::string above = without_links(clean.substr(0, slash));

@@ -1,0 +1,216 @@
+// Trees of agents under kill -9: whoever is left, or `tend recover`, brings back what died, and
+// nothing ever runs twice.
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "tree_testing.h"
+
+namespace tend::e2e {
+namespace {
+
+const std::vector<std::string> kAll{"root", "middle", "leaf", "other"};
+
+class TreeRecoveryTest : public TreeE2e {
+ protected:
+  /// root over middle over leaf, and root over other; returns when all are at work.
+  void grow(const Arguments& options = {"--limit", "orphan=10m"}) {
+    plan({{.name = "root", .children = {"middle", "other"}},
+          {.name = "middle", .children = {"leaf"}},
+          {.name = "leaf"},
+          {.name = "other"}},
+         options);
+    keep_root("root", Arguments{"--worktree", "new"} + options);
+    await_work(kAll);
+  }
+  void kill_everything() {
+    std::vector<pid_t> pids;
+    for (const std::string& name : kAll) pids.push_back(keeper_of(name));
+    for (const std::string& name : kAll) pids.push_back(process_of(name));
+    kill_all(pids);
+  }
+  [[nodiscard]] long spent(const std::string& name) const {
+    const Json heartbeat = says(name);
+    return heartbeat.contains("budget") ? number_in(heartbeat["budget"], "spent") : -1;
+  }
+  /// All that is recorded becomes that of another boot.
+  void pretend_other_boot() const {
+    const std::string boot = lines_of(read_file("/proc/sys/kernel/random/boot_id")).front();
+    const std::string other = "00000000-1111-2222-3333-444444444444";
+    ASSERT_EQ(boot.size(), other.size());
+    for (const std::string& name : kAll) {
+      for (const char* file : {".lock", ".heartbeat", "journal.jsonl"}) {
+        const Path path = folder_of(name) / file;
+        const std::string text = read_file(path);
+        ASSERT_TRUE(text.contains(boot)) << path;
+        std::fstream in_place(path, std::ios::in | std::ios::out | std::ios::binary);
+        for (auto at = text.find(boot); at != std::string::npos; at = text.find(boot, at + 1)) {
+          in_place.seekp(static_cast<std::streamoff>(at));
+          in_place << other;
+        }
+      }
+    }
+  }
+  /// Who got a new keeper, in that order.
+  [[nodiscard]] Names new_keepers() const {
+    Names names;
+    for (const Json& event : events()) {
+      if (text_in(event, "text").starts_with("a new keeper goes on")) {
+        names.push_back(text_in(event, "agent"));
+      }
+    }
+    return names;
+  }
+  /// Brings back what is gone; a second time there is nothing to do.
+  void recover() {
+    const auto ran = tend({"recover"});
+    EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+    EXPECT_TRUE(ran.out.ends_with("\nrecovered\n")) << ran.out << ran.err;
+    expect_nothing_to_recover();
+  }
+};
+
+// One of them.
+
+enum class Dies { keeper, agent, both };
+
+struct Death {
+  std::string who;
+  Dies what;
+};
+
+std::string words(const testing::TestParamInfo<Death>& death) {
+  constexpr const char* kWords[] = {"keeper", "agent", "keeper_and_agent"};
+  return death.param.who + "_" + kWords[static_cast<int>(death.param.what)];
+}
+
+class TreeDeathTest : public TreeRecoveryTest, public testing::WithParamInterface<Death> {};
+
+TEST_P(TreeDeathTest, is_survived_and_nobody_else_notices) {
+  ASSERT_NO_FATAL_FAILURE(grow());
+  const auto [who, what] = GetParam();
+  const auto before = processes_of(kAll);
+  std::vector<pid_t> victims;
+  if (what != Dies::agent) victims.push_back(keeper_of(who));
+  if (what != Dies::keeper) victims.push_back(process_of(who));
+  ASSERT_NO_FATAL_FAILURE(kill_all(victims));
+  // Above the root is nobody who would bring it back by himself.
+  if (who == "root" && what == Dies::both) recover();
+  ASSERT_TRUE(await_work(kAll));
+  for (const auto& [name, pid] : before) {
+    const bool died = name == who && what != Dies::keeper;
+    EXPECT_EQ(process_of(name) != pid, died) << name;
+    EXPECT_EQ(ledger()[name].starts.size(), died ? 2U : 1U) << name;
+  }
+  expect_nothing_to_recover();
+  let_go();
+  expect_good_end(kAll, "root");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, TreeDeathTest,
+    testing::Values(Death{"root", Dies::keeper}, Death{"root", Dies::agent},
+                    Death{"root", Dies::both}, Death{"middle", Dies::keeper},
+                    Death{"middle", Dies::agent}, Death{"middle", Dies::both},
+                    Death{"leaf", Dies::keeper}, Death{"leaf", Dies::agent},
+                    Death{"leaf", Dies::both}),
+    words);
+
+// All of them.
+
+TEST_F(TreeRecoveryTest, when_all_keepers_die_new_ones_are_put_on_and_no_agent_notices) {
+  ASSERT_NO_FATAL_FAILURE(grow());
+  const auto before = processes_of(kAll);
+  std::vector<pid_t> keepers;
+  for (const std::string& name : kAll) keepers.push_back(keeper_of(name));
+  ASSERT_NO_FATAL_FAILURE(kill_all(keepers));
+  const auto dry = tend({"recover", "--dry-run"});
+  EXPECT_TRUE(dry.out.contains("attach    root: ")) << dry.out;
+  EXPECT_TRUE(dry.out.contains("4 would be recovered")) << dry.out;
+  recover();
+  ASSERT_TRUE(await_work(kAll));
+  EXPECT_EQ(processes_of(kAll), before);
+  let_go();
+  expect_good_end(kAll, "root");
+}
+
+TEST_F(TreeRecoveryTest, when_everything_dies_all_is_brought_back_and_goes_on) {
+  ASSERT_NO_FATAL_FAILURE(grow());
+  ASSERT_NO_FATAL_FAILURE(kill_everything());
+  recover();
+  ASSERT_TRUE(await_work(kAll));
+  for (const std::string& name : kAll) EXPECT_EQ(ledger()[name].starts.size(), 2U) << name;
+  let_go();
+  expect_good_end(kAll, "root");
+}
+
+TEST_F(TreeRecoveryTest, of_two_recoveries_at_once_one_acts) {
+  ASSERT_NO_FATAL_FAILURE(grow());
+  ASSERT_NO_FATAL_FAILURE(kill_everything());
+  Background first = start_tend({"recover"});
+  Background second = start_tend({"recover"});
+  const std::string both = first.wait().out + second.wait().out;
+  EXPECT_TRUE(both.contains("\nrecovered\n")) << both;
+  EXPECT_TRUE(both.contains("nothing to recover\n")) << both;
+  ASSERT_TRUE(await_work(kAll));
+  for (const std::string& name : kAll) EXPECT_EQ(ledger()[name].starts.size(), 2U) << name;
+  let_go();
+  expect_good_end(kAll, "root");
+}
+
+// Without a parent.
+
+TEST_F(TreeRecoveryTest, a_parent_that_comes_back_in_time_finds_all_its_children_at_work) {
+  ASSERT_NO_FATAL_FAILURE(grow());
+  const Names below{"middle", "leaf", "other"};
+  const auto before = processes_of(below);
+  ASSERT_NO_FATAL_FAILURE(kill_all({keeper_of("root"), process_of("root")}));
+  ASSERT_TRUE(eventually([&] { return has_event("its parent is gone, keeper and agent"); }));
+  recover();
+  ASSERT_TRUE(await_work(kAll));
+  EXPECT_TRUE(eventually([&] { return has_event("its parent is back and keeps it"); }));
+  EXPECT_EQ(processes_of(below), before);
+  let_go();
+  expect_good_end(kAll, "root");
+}
+
+TEST_F(TreeRecoveryTest, orphans_end_with_their_work_saved_and_are_brought_back_for_nothing) {
+  ASSERT_NO_FATAL_FAILURE(grow({"--limit", "orphan=2s", "--limit", "grace=2s"}));
+  ASSERT_NO_FATAL_FAILURE(kill_all({keeper_of("root"), process_of("root")}));
+  ASSERT_TRUE(await_end({"other"}));
+  EXPECT_EQ(text_in(says("other"), "outcome"), "orphaned") << says("other");
+  EXPECT_EQ(text_in(says("other"), "ended_by"), "its parent was gone") << says("other");
+  const std::string saved = git(repository(), {"ls-tree", "--name-only", "refs/tend/other/1"});
+  EXPECT_TRUE(saved.contains("other.txt\n")) << saved;
+  recover();
+  ASSERT_TRUE(await_work(kAll));
+  for (const char* name : {"middle", "leaf", "other"}) EXPECT_EQ(spent(name), 0) << name;
+  let_go();
+  expect_good_end(kAll, "root");
+}
+
+// A restart of the machine.
+
+TEST_F(TreeRecoveryTest, after_a_restart_of_the_machine_all_come_back_roots_first_and_for_nothing) {
+  ASSERT_NO_FATAL_FAILURE(grow());
+  ASSERT_NO_FATAL_FAILURE(kill_everything());
+  ASSERT_NO_FATAL_FAILURE(pretend_other_boot());
+  const auto dry = tend({"recover", "--dry-run"});
+  EXPECT_TRUE(dry.out.starts_with("resume    root: it died with the machine\n")) << dry.out;
+  recover();
+  ASSERT_TRUE(await_work(kAll));
+  const auto order = new_keepers();
+  ASSERT_EQ(order.size(), kAll.size());
+  EXPECT_EQ(order.front(), "root");
+  EXPECT_EQ(order.back(), "leaf");
+  for (const std::string& name : kAll) {
+    EXPECT_EQ(spent(name), 0) << name << ": " << says(name);
+    EXPECT_EQ(ledger()[name].starts.size(), 2U) << name;
+  }
+  let_go();
+  expect_good_end(kAll, "root");
+}
+
+}  // namespace
+}  // namespace tend::e2e
