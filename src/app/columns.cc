@@ -45,6 +45,7 @@ std::string Columns::line(const std::vector<Cell>& cells, const Look& look,
 
 std::string Columns::text(const Look& look, std::size_t width) const {
   std::vector<Cell> titles;
+  titles.reserve(columns_.size());
   for (const Column& column : columns_) titles.push_back({std::string(column.title), Ink::faint});
   std::string text = line(titles, look, width);
   for (const std::vector<Cell>& row : rows_) text += line(row, look, width);

@@ -136,9 +136,6 @@ void add_paths(Folder& folder, const std::string& before, std::size_t depth, Cop
 }
 
 Result<std::string> restore_copy(Machine& machine, const SavedItem& item, const std::string& into) {
-  if (machine.folders.real_path(into)) {
-    return fail(on_one_line(into) + " is there already; name a new folder with --into");
-  }
   const auto made = machine.folders.make(into);
   if (!made) return std::unexpected(made.error());
   const auto copied =
@@ -199,6 +196,9 @@ CopiedPaths paths_in(Folders& folders, const SavedItem& copy) {
 
 Result<std::string> restore(Machine& machine, const SavedItem& item, const std::string& repository,
                             const std::string& into, const std::string& branch) {
+  if (machine.folders.real_path(into)) {
+    return fail(on_one_line(into) + " is there already; name a new folder with --into");
+  }
   if (item.is_copy()) return restore_copy(machine, item, into);
   // The commit, not the ref: what was listed is what is restored.
   return restore_commit(

@@ -115,6 +115,10 @@ TEST_F(SalvageCommand, makes_a_new_work_tree_of_a_commit) {
   EXPECT_EQ(answer.exit, kExitYes) << answer.err;
   EXPECT_EQ(answer.out, "refs/tend/coder/3 is in /home/user-coder-3\n");
   EXPECT_EQ(reading.universe.disk.read("/home/user-coder-3/main.cc"), "int main() {}\n");
+
+  reading.universe.disk.write("/home/user-coder-3/main.cc", "mine");
+  EXPECT_EQ(reading.tend({"salvage", "restore", kRef}).exit, kExitNo);
+  EXPECT_EQ(reading.universe.disk.read("/home/user-coder-3/main.cc"), "mine");
 }
 
 TEST_F(SalvageCommand, restores_into_a_folder_and_onto_a_branch_that_are_named) {

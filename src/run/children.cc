@@ -327,7 +327,8 @@ void Children::tell_lead(const Child& child, const std::string& kind, const std:
   if (auto told = append_message(owner_.folder, message); !told) {
     owner_.say(told.error().text, true);
   }
-  owner_.say(text, kind == "child-gone");
+  const WorkOutcome outcome = child.seen.says.outcome;
+  owner_.say(text, outcome == WorkOutcome::failed || outcome == WorkOutcome::escalated);
 }
 
 std::string Children::end_words(const Child& child) {
@@ -343,14 +344,15 @@ std::string Children::end_words(const Child& child) {
 }
 
 void Children::pass_on(const Intent& intent) {
+  read_registry();
   for (const auto& child : children_) {
     if (is_settled(child->line.status) || is_over(child->seen.says)) continue;
     const auto folder = open(*child);
     if (!folder) continue;
     const auto before = read_intent(*folder);
-    if (before && *before && (*before)->want == intent.want && (*before)->now >= intent.now) {
-      continue;
-    }
+    const bool knows_it = before && *before && (*before)->want == intent.want &&
+                          (*before)->now >= intent.now && (*before)->tree >= intent.tree;
+    if (knows_it) continue;
     if (auto written = write_intent(*folder, intent); !written) {
       owner_.say(written.error().text, true);
       continue;

@@ -46,6 +46,8 @@ class Children {
   };
   /// Looks at all that are not settled, does what is due, and tells the judge what became of them.
   void look(SignalBatch& batch, const Care& care);
+  /// Reads who was registered meanwhile.
+  void refresh() { read_registry(); }
   /// A new life of the parent was told nothing.
   void retell();
   /// When there is more to do that nobody will remind us of.
@@ -73,7 +75,7 @@ class Children {
     ChildKeeper keeper = ChildKeeper::none;
     bool keeper_changed = true;  // its process ended, or was never looked at
     bool is_begun = false;       // a keeper was put on that has not taken its lock yet
-    bool tried = false;  // to bring its work home
+    bool tried = false;          // to bring its work home
     std::optional<Verdict> told;
     Instant told_at{};
     std::string said;  // the last thing that was said of it and could not be changed

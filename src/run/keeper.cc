@@ -240,12 +240,12 @@ void Keeper::say_when_it_begins() {
 void Keeper::settle_end() {
   const Verdict verdict = recorder_->judge().verdict();
   const RestartPolicy restart = settings_.agent.restart;
-  if (stopping_) return leave(WorkOutcome::stopped, ended_by_);
   if (stop_below_) return;
   if (staying_) {
-    const Staying staying = *staying_;
+    const Staying staying = *staying_;  // no order changes how its own work ended
     return leave(staying.outcome, staying.ended_by);
   }
+  if (stopping_) return leave(WorkOutcome::stopped, ended_by_);
   if (begins_by_order_) return;
   // Once it is ended for that, it is dead to the judge.
   const bool was_orphan = verdict == Verdict::dead && pulse_->says().leaving;

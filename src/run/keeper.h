@@ -153,7 +153,10 @@ class Keeper {
   void look_at_parent();
   void go_on_later(const std::string& why);
   bool reopen(Heartbeat& says);
+  void forget_shutdown();
+  bool write_run_intent();
   [[nodiscard]] bool stops_below_first(const Intent& intent);
+  void pass_on_order();
   void go_on_stopping(Instant now);
   bool stays_for_children(WorkOutcome outcome, const std::string& ended_by);
   void bring_children_home();

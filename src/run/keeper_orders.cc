@@ -89,8 +89,10 @@ void Keeper::look_at_intent() {
 
 void Keeper::hear_intent(const Intent& intent) {
   const bool hurries = intent.want == Want::stop && intent.now;
-  if (stopping_ && !hurries) return;  // nothing else is wanted of one that ends
+  const bool widens = intent.want == Want::stop && intent.tree;  // also what is below it
+  if (stopping_ && !hurries && !widens) return;  // nothing else is wanted of one that ends
   intent_ = intent;
+  if (stopping_ && !hurries) return;
   if (intent.want == Want::stop) {
     shutting_down_ = intent.by == kShutdownWords;
     if (!stops_below_first(intent)) stop_now(intent);

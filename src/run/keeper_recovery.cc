@@ -45,6 +45,7 @@ Result<Keeper::Began> Keeper::begin() {
   // One that cannot be read is written anew: it is a mirror, the record and the journal are truth.
   Heartbeat says = heartbeat && *heartbeat ? **heartbeat : Heartbeat{};
   if (is_terminal(says.status) && !reopen(says)) return Began::over_already;
+  if (!reopened_) forget_shutdown();
   const bool beaten = facts && *facts && heartbeat && *heartbeat;
   pulse_ = std::make_unique<Pulse>(*folder_, machine_.clock, std::move(says),
                                    beaten ? (*facts)->modified : WallTime{});

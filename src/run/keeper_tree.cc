@@ -49,6 +49,7 @@ void Keeper::look_at_tree(Instant now) {
   if (is_due) tree_due_ = now + settings_.agent.beat;
   // Nobody is given up for a parent that came back a moment ago.
   if (is_due || (parent_ && parent_->is_gone())) look_at_parent();
+  pass_on_order();
   children_->look(batch_, {.begin = !shutting_down_, .all = is_due});
   pulse_->change().children = children_->unsettled();
   look_at_outcome(is_due);
@@ -59,7 +60,7 @@ void Keeper::look_at_tree(Instant now) {
 
 /// Once it has given its parent up, nobody may adopt it: it ends, and is then begun again.
 void Keeper::look_at_parent() {
-  if (!parent_) return;
+  if (!parent_ || shutting_down_) return;  // who goes with the machine brings nobody back
   const auto news = parent_->look();
   if (staying_ && staying_->outcome == WorkOutcome::orphaned && parent_->is_kept()) {
     staying_.reset();
@@ -82,13 +83,17 @@ void Keeper::go_on_later(const std::string& why) {
   event("note", "it goes on: " + why, "", false);
 }
 
+bool Keeper::write_run_intent() {
+  const Intent intent{
+      .want = Want::run, .by = "recovery", .at = calendar_seconds(machine_.clock.wall())};
+  return write_intent(*folder_, intent).has_value();
+}
+
 /// An end that was no end of its own work is taken back. False if there is no such end.
 bool Keeper::reopen(Heartbeat& says) {
   const ChildEnd end = child_end_of(says);
   if (!settings_.again || (end != ChildEnd::orphaned && end != ChildEnd::shutdown)) return false;
-  const Intent intent{
-      .want = Want::run, .by = "recovery", .at = calendar_seconds(machine_.clock.wall())};
-  if (auto written = write_intent(*folder_, intent); !written) return false;
+  if (!write_run_intent()) return false;
   says.status = Status::starting;
   says.outcome = WorkOutcome::none;
   says.ended_by.clear();
@@ -97,11 +102,24 @@ bool Keeper::reopen(Heartbeat& says) {
   return true;
 }
 
+/// The machine that it was to end with is back: that order is fulfilled, and it goes on.
+void Keeper::forget_shutdown() {
+  const std::string& before = record_.keeper.boot_id;
+  if (before.empty() || before == machine_.processes.self().boot_id) return;
+  const auto intent = read_intent(*folder_);
+  if (!intent || !*intent || (*intent)->want != Want::stop || (*intent)->by != kShutdownWords) {
+    return;
+  }
+  reopened_ = write_run_intent();
+}
+
 // --- Stopping a tree ----------------------------------------------------------------------------
 
 /// Leaves first: what is below ends before its lead does.
 bool Keeper::stops_below_first(const Intent& intent) {
-  if (!intent.tree || children_->unsettled() == 0) return false;
+  if (!intent.tree) return false;
+  children_->refresh();
+  if (children_->unsettled() == 0) return false;
   const Duration may_take = intent.now ? kLeavesMayTakeNow : kLeavesMayTake;
   if (!stop_below_) event("note", "what is below it is stopped first", "", false);
   stop_below_ = StopBelow{.intent = intent, .until = machine_.clock.now() + may_take};
@@ -109,11 +127,14 @@ bool Keeper::stops_below_first(const Intent& intent) {
   return true;
 }
 
+/// Before anybody is begun: who was requested in the last moment finds the order and never runs.
+void Keeper::pass_on_order() {
+  if (!intent_ || !intent_->tree) return;
+  if (intent_->want == Want::stop || intent_->want == Want::drain) children_->pass_on(*intent_);
+}
+
 void Keeper::go_on_stopping(Instant now) {
-  const bool drains = intent_ && intent_->want == Want::drain && intent_->tree;
-  if (drains) children_->pass_on(*intent_);
   if (!stop_below_) return;
-  children_->pass_on(stop_below_->intent);
   const bool is_late = now >= stop_below_->until;
   if (!children_->all_over() && !is_late) return;
   if (is_late) event("note", "not everything below it ended in time", "", true);

@@ -4,6 +4,8 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <random>
+#include <thread>
 
 #include "tree_testing.h"
 
@@ -211,6 +213,57 @@ TEST_F(TreeRecoveryTest, after_a_restart_of_the_machine_all_come_back_roots_firs
   let_go();
   expect_good_end(kAll, "root");
 }
+
+// At any moment.
+
+class TreeChaosTest : public TreeRecoveryTest, public testing::WithParamInterface<unsigned> {
+ protected:
+  static constexpr int kMostKeepers = 3;  // of one agent: after five nobody replaces it for a while
+  static constexpr int kMostDeaths = 2;   // of one agent: the third alike is held
+
+  /// Kills a keeper, an agent or both, wherever they are in their work.
+  void strike(bool only_keepers) {
+    const std::string& who = kAll[chance_() % kAll.size()];
+    const auto what = only_keepers ? Dies::keeper : static_cast<Dies>(chance_() % 3);
+    const pid_t keeper = keeper_of(who);
+    if (what != Dies::agent && keepers_[who] < kMostKeepers && kill(keeper)) ++keepers_[who];
+    const pid_t agent = process_of(who);
+    if (what != Dies::keeper && deaths_[who] < kMostDeaths && kill(agent)) ++deaths_[who];
+  }
+  void pause() { std::this_thread::sleep_for(std::chrono::milliseconds{chance_() % 300}); }
+  void recover_whatever() {
+    const auto ran = tend({"recover"});
+    EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+  }
+
+ private:
+  std::minstd_rand chance_{GetParam()};
+  std::map<std::string, int> keepers_;
+  std::map<std::string, int> deaths_;
+};
+
+TEST_P(TreeChaosTest, kills_at_any_moment_lose_nothing_and_start_nothing_twice) {
+  plan({{.name = "root", .children = {"middle", "other"}},
+        {.name = "middle", .children = {"leaf"}},
+        {.name = "leaf"},
+        {.name = "other"}});
+  keep_root("root");
+  for (int i = 0; i < 12; ++i) {
+    strike(false);
+    pause();
+    if (i % 4 == 3) recover_whatever();
+  }
+  ASSERT_TRUE(await_work(kAll));
+  let_go();
+  for (int i = 0; i < 12; ++i) {
+    strike(true);
+    pause();
+    if (i % 4 == 3) recover_whatever();
+  }
+  expect_good_end(kAll, "root");
+}
+
+INSTANTIATE_TEST_SUITE_P(Seed, TreeChaosTest, testing::Values(1U, 2U, 3U, 4U));
 
 }  // namespace
 }  // namespace tend::e2e

@@ -131,6 +131,7 @@ TEST_F(TreeStopTest, a_lead_that_is_stopped_alone_leaves_its_children_at_work) {
   ASSERT_TRUE(eventually([&] { return !is_running(middle); }));
   const auto ran = stop.wait();
   EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_TRUE(ran.out.contains("`tend stop --tree middle` ends")) << ran.out;
   std::this_thread::sleep_for(milliseconds{1500});  // more than a beat
   EXPECT_TRUE(is_at_work("leaf")) << says("leaf");
   EXPECT_EQ(process_of("leaf"), leaf);

@@ -3,7 +3,7 @@
 //   status         in the middle of something, or on no branch: refused
 //   (grep          filters that the repository defines: refused)
 //   ls-files, update-index   the real index, as `git add --all` would leave it
-//   write-tree     the same as HEAD's: nothing to do
+//   diff-index     the same as HEAD: nothing to do; ls-files where there is no HEAD yet
 //   sync           what was added is on the disk before a commit names it
 //   commit
 //   rev-parse
