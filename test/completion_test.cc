@@ -88,7 +88,7 @@ Lines all_commands() {
 
 TEST_F(Completion, in_bash_offers_commands) {
   EXPECT_EQ(bash("tend rep"), Lines{"replay"});
-  EXPECT_EQ(bash("tend re"), (Lines{"reload", "replay"}));
+  EXPECT_EQ(bash("tend re"), (Lines{"recover", "reload", "replay"}));
   EXPECT_EQ(bash("tend co"), (Lines{"completion", "config"}));
   EXPECT_EQ(bash("tend --v"), Lines{"--version"});
   EXPECT_EQ(bash("tend config ''"), (Lines{"--help", "check"}));

@@ -5,21 +5,27 @@
 
 #include "app/inside.h"
 #include "client/tend.h"
+#include "judge/words.h"
 #include "store/children.h"
 
 namespace tend {
 
 void Awaiting::Closer::operator()(tend_client* client) const { tend_close(client); }
 
-Awaiting::Awaiting(World& world, const std::string& child, const std::string& parent_heartbeat) {
-  const auto own = world.environment.variable("TEND_INFRA");
-  if (!own || own->empty() || folder_of_heartbeat(parent_heartbeat) != *own) return;
-  if (stream_is_heard(world.environment)) return;
+Awaiting::Awaiting(World& world, const std::string& folder, const std::string& parent_heartbeat) {
+  const std::string own = world.environment.variable("TEND_INFRA").value_or("");
+  if (own.empty()) return;
+  const std::string above =
+      folder_of_heartbeat(world.environment.variable("TEND_PARENT_HEARTBEAT").value_or(""));
+  const bool is_parent = !above.empty() && above == folder;
+  const bool is_child = folder_of_heartbeat(parent_heartbeat) == own;
+  if (!is_parent && (!is_child || stream_is_heard(world.environment))) return;
   client_.reset(tend_open());
   if (!client_) return;
-  id_ = fmt::format("wait-{}-{}", world.machines.machine().processes.self().pid, child);
+  id_ = fmt::format("wait-{}", world.machines.machine().processes.self().pid);
   const std::string open =
-      fmt::format(R"({{"is":"tool-open","id":"{}","tool":"tend wait","child":true}})", id_);
+      fmt::format(R"({{"is":"tool-open","id":"{}","tool":"{}"{}}})", id_,
+                  is_parent ? kWaitForParent : kWaitForChild, is_child ? R"(,"child":true)" : "");
   if (tend_signal(client_.get(), open.c_str()) != 0) client_.reset();
 }
 

@@ -1,5 +1,6 @@
 // A command that waits for a child of the agent it runs in says so, for as long as it waits: the
-// agent is silent then because of the child. One whose stream is heard shows that by itself.
+// agent is silent then because of the child. One whose stream is heard shows that by itself. One
+// that waits for its own parent is no excuse for it, so that is said in any case.
 #pragma once
 
 #include <memory>
@@ -13,8 +14,9 @@ namespace tend {
 
 class Awaiting {
  public:
-  /// Says nothing if the child is not one of the agent that `world` is in, or there is none.
-  Awaiting(World& world, const std::string& child, const std::string& parent_heartbeat);
+  /// `folder` is that of whoever is waited for, `parent_heartbeat` names its parent. Says nothing
+  /// if it is neither child nor parent of the agent that `world` is in.
+  Awaiting(World& world, const std::string& folder, const std::string& parent_heartbeat);
   ~Awaiting();
   Awaiting(const Awaiting&) = delete;
   Awaiting& operator=(const Awaiting&) = delete;

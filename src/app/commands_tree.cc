@@ -36,8 +36,8 @@ constexpr OptionRow kDispatchOptions[] = {
     kJson,
 };
 constexpr std::string_view kDispatchExamples[] = {
-    "tend dispatch --role coding --worktree new -- claude -p \"implement the parser\"",
-    "tend dispatch --role tests --name tests --limit tool=30m -- codex exec \"make it green\"",
+    "tend dispatch --role coding --worktree new -- claude -p \"write the parser\"",
+    "tend dispatch --role tests --limit tool=30m -- codex exec \"make it green\"",
 };
 
 constexpr OptionRow kRecoverOptions[] = {

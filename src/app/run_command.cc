@@ -135,7 +135,7 @@ int run_command(const Arguments& arguments, World& world) {
                                          {.inherit_input = agent->inherit_input});
   if (!started) return complain(world, "run", started.error().text, kExitNo);
   if (arguments.has("detach")) return detached(world, machine, **folder, *agent);
-  const Awaiting awaiting(world, agent->agent, agent->parent_heartbeat);
+  const Awaiting awaiting(world, (*folder)->path(), agent->parent_heartbeat);
   Viewer viewer(machine, **folder, *program, agent->inherit_input, Viewer::From::start, world.out,
                 world.err);
   return viewer.run();

@@ -96,7 +96,7 @@ int wait_for_one(const Arguments& arguments, World& world, Home& home, const std
   if (!known) return complain(world, "wait", known.error().text, kExitNo);
   const std::string& state = awaited.state;
   Waiting waiting(machine, *home.folder, known->folder->path(), state);
-  const Awaiting awaiting(world, known->heartbeat.agent, known->heartbeat.parent_heartbeat);
+  const Awaiting awaiting(world, known->folder->path(), known->heartbeat.parent_heartbeat);
   follow(machine, known->folder->path(), OnInterrupt::as_usual, awaited.until,
          [&] { return waiting.look(); });
 

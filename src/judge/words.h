@@ -113,4 +113,8 @@ constexpr bool is_destructive(Action a) {
   return a == Action::kill || a == Action::resume || a == Action::restart || a == Action::reassign;
 }
 
+/// The tools that one is in who waits for another with `tend wait`.
+inline constexpr std::string_view kWaitForChild = "tend wait";
+inline constexpr std::string_view kWaitForParent = "tend wait parent";
+
 }  // namespace tend

@@ -122,8 +122,8 @@ TEST(StandsBelow, holds_for_the_process_itself_and_all_that_descend_from_it) {
 }
 
 TEST(StandsBelow, does_not_believe_an_environment_that_was_handed_around) {
-  // A tmux server that the agent started, taken in by init; and another agent that was started by
-  // hand from one of its windows.
+  // A terminal server that one of them started, taken in by init; and a process of another mark
+  // that was started by hand from one of its windows.
   const std::vector<Seen> all = {
       seen(1, 0),           seen(50, 1), seen(60, 50, "mine"),  seen(70, 1, "mine"),
       seen(71, 70, "mine"), seen(80, 1), seen(81, 80, "other"), seen(82, 81, "mine")};

@@ -1,5 +1,5 @@
-// What version control promises, asserted with git and on the simulated machine: a tree of agents
-// that is proven there works here.
+// What version control promises, asserted with git and on the simulated machine: what is
+// proven there works here.
 #include <gtest/gtest.h>
 
 #include <algorithm>

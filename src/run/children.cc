@@ -212,13 +212,16 @@ void Children::tell_judge(Child& child, SignalBatch& batch) {
   const bool is_settled_now = is_settled(child.line.status);
   if (!child.told && (is_settled_now || told_ >= kMostTold)) return;
   const bool is_due = !is_settled_now && now - child.told_at >= kTellAgain;
-  if (child.told == verdict && !is_due) return;
+  const bool asks = child.seen.says.asks_parent && child.keeper == ChildKeeper::alive;
+  if (child.told == verdict && child.told_asking == asks && !is_due) return;
   if (!child.told) ++told_;
   child.told = verdict;
+  child.told_asking = asks;
   child.told_at = now;
   Signal signal{.is = Kind::child};
   signal.child = batch.texts.copy(name_of(child));
   signal.verdict = verdict;
+  signal.for_parent = asks;
   batch.signals.push_back(signal);
 }
 

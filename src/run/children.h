@@ -50,6 +50,8 @@ class Children {
   void refresh() { read_registry(); }
   /// A new life of the parent was told nothing.
   void retell();
+  /// Ends what a dispatch that was cut off left: the next life of the parent asks again.
+  void end_unregistered();
   /// When there is more to do that nobody will remind us of.
   [[nodiscard]] std::optional<Instant> next() const { return next_; }
 
@@ -77,12 +79,12 @@ class Children {
     bool is_begun = false;       // a keeper was put on that has not taken its lock yet
     bool tried = false;          // to bring its work home
     std::optional<Verdict> told;
+    bool told_asking = false;
     Instant told_at{};
     std::string said;  // the last thing that was said of it and could not be changed
   };
 
   void read_registry();
-  void end_unregistered();
   static void end_unstarted(Folder& folder);
   void look_at(Child& child, const Care& care);
   void look_at_keeper(Child& child, Folder& folder);

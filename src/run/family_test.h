@@ -324,6 +324,22 @@ class Family {
     if (!*made) throw std::runtime_error(made->error().text);
     return order.path;
   }
+  /// The lead works in kWork, the child in a work tree of its own, where it makes a file.
+  void have_merging_child(const std::string& name) {
+    have_repository();
+    const std::string worktree = make_worktree(name);
+    change = [name, worktree](AgentFile& file) {
+      if (file.agent == "lead") file.worktree = kWork;
+      if (file.agent != name) return;
+      file.worktree = worktree;
+      file.working_folder = worktree;
+      file.own_worktree = true;
+    };
+    behaves[name] = [name](SimSelf& self) {
+      self.write("b", "of " + name);
+      self.after(std::chrono::seconds{30}, end_well);
+    };
+  }
   [[nodiscard]] int merges() {
     return static_cast<int>(
         std::ranges::count_if(universe.repositories[kWork].commits,

@@ -47,7 +47,7 @@ struct KeeperSettings {
   Policy policy;
   std::vector<std::string> environment;  // NAME=VALUE: what the agent's own is made from
   std::string runtime_folder;            // absolute and short, for sockets; "" if there is none
-  KeeperProgram program;                 // for the keepers of others in its tree
+  KeeperProgram program = {};            // for the keepers of others in its tree
   bool again = false;                    // take back an end that was no end of its own
 };
 
@@ -164,6 +164,7 @@ class Keeper {
   void keep_uncommitted(const std::string& why);
   void settle_children_work();
   void look_at_outcome(bool is_due);
+  void note_asking();
   [[nodiscard]] std::string news();
 
   // keeper_acts.cc: doing what was decided.
@@ -255,6 +256,7 @@ class Keeper {
   bool reopened_ = false;
   bool goes_on_ = false;  // the next life goes on in the same session, however the last one ended
   std::uint64_t outcome_file_ = 0;
+  std::vector<std::string> asking_;           // calls that wait for its parent
   WorkOutcome own_word_ = WorkOutcome::none;  // what it said of its work in this life
   Subscribed commit_;
 

@@ -58,6 +58,7 @@ void Keeper::begin_life() {
 void Keeper::start_process() {
   if (only_watches()) return start_watching();
   if (!holds_lock()) return;
+  if (record_.life > 0) children_->end_unregistered();
   const AgentFile& agent = settings_.agent;
   if (auto begun = senses_->begin_life(); !begun) {
     return start_failed({.exit_code = 1, .text = begun.error().text});

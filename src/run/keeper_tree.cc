@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/quote.h"
+#include "judge/account.h"
 #include "run/keeper.h"
 #include "store/inbox.h"
 #include "store/json.h"
@@ -53,7 +54,23 @@ void Keeper::look_at_tree(Instant now) {
   children_->look(batch_, {.begin = !shutting_down_, .all = is_due});
   pulse_->change().children = children_->unsettled();
   look_at_outcome(is_due);
+  note_asking();
   go_on_stopping(now);
+}
+
+/// Who waits for its own parent is no excuse for that one to wait.
+void Keeper::note_asking() {
+  for (const Signal& signal : batch_.signals) {
+    if (signal.is == Kind::tool_open && signal.tool == kWaitForParent) {
+      asking_.emplace_back(signal.id);
+    } else if (signal.is == Kind::tool_close) {
+      std::erase(asking_, signal.id);
+    }
+  }
+  if (!process_) asking_.clear();
+  if (pulse_->says().asks_parent == !asking_.empty()) return;
+  pulse_->change().asks_parent = !asking_.empty();
+  parent_waits_ = true;
 }
 
 // --- The parent ---------------------------------------------------------------------------------
@@ -61,7 +78,8 @@ void Keeper::look_at_tree(Instant now) {
 /// Once it has given its parent up, nobody may adopt it: it ends, and is then begun again.
 void Keeper::look_at_parent() {
   if (!parent_ || shutting_down_) return;  // who goes with the machine brings nobody back
-  const auto news = parent_->look();
+  const Instant now = machine_.clock.now() + recorder_->shift();
+  const auto news = parent_->look(account(recorder_->judge(), now).parent);
   if (staying_ && staying_->outcome == WorkOutcome::orphaned && parent_->is_kept()) {
     staying_.reset();
     pulse_->change().leaving = false;

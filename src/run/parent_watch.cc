@@ -17,26 +17,21 @@ ParentWatch::ParentWatch(Machine& machine, const std::string& heartbeat, KeeperP
   if (folder) folder_ = *std::move(folder);
 }
 
-std::optional<ParentState> ParentWatch::look() {
+std::optional<ParentState> ParentWatch::look(std::optional<ParentState> known) {
   if (!folder_) return std::nullopt;
   const auto found = watch_.look(*folder_, changed_);
   kept_ = found == KeeperWatch::Found::kept;
-  std::optional<ParentState> now;
+  gone_ = false;
+  // That it is alive is news only after it was dead: then it is another.
   if (kept_) {
-    // One that was never gone, for all we know, is no other.
-    now = told_ == ParentState::dead ? ParentState::replaced : ParentState::alive;
-    if (told_ == ParentState::replaced) now = told_;
-  } else if (found == KeeperWatch::Found::dead) {
-    const auto lock = look_at_lock(*folder_);
-    const Is agent = lock ? state_of_agent(*lock) : Is::not_known;
-    if (agent == Is::alive) std::ignore = watch_.replace(program_, folder_->path());
-    if (agent == Is::dead) now = ParentState::dead;
+    return known == ParentState::dead ? std::optional(ParentState::replaced) : std::nullopt;
   }
-  if (!now || now == told_) return std::nullopt;
-  const bool is_first = !told_.has_value();
-  told_ = now;
-  // That it is alive is news only after something else was said.
-  return is_first && now == ParentState::alive ? std::nullopt : now;
+  if (found != KeeperWatch::Found::dead) return std::nullopt;
+  const auto lock = look_at_lock(*folder_);
+  const Is agent = lock ? state_of_agent(*lock) : Is::not_known;
+  if (agent == Is::alive) std::ignore = watch_.replace(program_, folder_->path());
+  gone_ = agent == Is::dead;
+  return gone_ && known != ParentState::dead ? std::optional(ParentState::dead) : std::nullopt;
 }
 
 ParentWatch::Is ParentWatch::state_of_agent(const std::optional<LockState>& lock) {

@@ -21,14 +21,15 @@ class ParentWatch {
   ParentWatch(Machine& machine, const std::string& heartbeat, KeeperProgram program,
               Callback changed);
 
-  /// What the judge should know, if that is news.
-  std::optional<ParentState> look();
+  /// What the judge should know, if that is news to it. `known` is what it believes: another keeper
+  /// may have told it, and a new life was told nothing.
+  std::optional<ParentState> look(std::optional<ParentState> known);
   /// Something changed here that the parent counts on.
   void poke();
   /// Its keeper holds its lock.
   [[nodiscard]] bool is_kept() const { return kept_; }
   /// It was dead when it was looked at last.
-  [[nodiscard]] bool is_gone() const { return told_ == ParentState::dead; }
+  [[nodiscard]] bool is_gone() const { return gone_; }
 
  private:
   enum class Is : std::uint8_t { alive, dead, not_known };
@@ -40,7 +41,7 @@ class ParentWatch {
   Callback changed_;
   KeeperWatch watch_;
   bool kept_ = false;
-  std::optional<ParentState> told_;
+  bool gone_ = false;
 };
 
 }  // namespace tend

@@ -88,7 +88,8 @@ Recovery look_at(Machine& machine, KnownAgent& known, Registries& registries, Ca
     facts.settled = status && is_settled(*status);
     const auto cares = cared.find(parent);
     plan = plan_for(facts);
-    if (!status && !facts.heartbeat) {
+    const bool never_began = !facts.heartbeat || (found.is_over && !facts.started);
+    if (!status && never_began) {
       plan = {Bucket::settled, "its dispatch was cut off before it was registered"};
     } else if (status == ChildStatus::unmerged) {
       plan = {Bucket::merge, "it ended well, and its work is not merged"};

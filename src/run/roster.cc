@@ -156,6 +156,16 @@ class Observer {
     if (entry.verdict == Verdict::dead && entry.group == Group::working) {
       entry.why += "; it is being brought back";
     }
+    if (says.outcome != WorkOutcome::none) stays(entry);
+  }
+
+  /// Its own work is over; its keeper is there for those below it.
+  static void stays(Entry& entry) {
+    const Heartbeat& says = entry.known.heartbeat;
+    entry.state = word(says.outcome);
+    entry.why = says.children == 1 ? "its keeper stays for a child"
+                                   : fmt::format("its keeper stays for {} children", says.children);
+    entry.group = Group::waiting;
   }
 
   [[nodiscard]] Group group_of(const Entry& entry) const {

@@ -245,6 +245,33 @@ TEST_F(TreeParent, graceful_exit_sequence_under_subprocess_timeout_ends_all_of_a
   family.check();
 }
 
+TEST_F(TreeParent, that_is_back_is_known_also_to_a_keeper_that_was_put_on_meanwhile) {
+  grow({"coder"});
+  const auto coder = family.agents("coder");
+  lose_lead();
+  universe.run_for(60s);
+  family.kill_keepers("coder");
+  family.put_keeper_on("lead");  // which replaces the child's keeper
+  universe.run_for(10min);
+  EXPECT_EQ(family.agents("coder"), coder);
+  EXPECT_EQ(deeds("coder"), Words{"adopt"});
+  EXPECT_FALSE(family.heartbeat("coder").leaving);
+  family.check();
+}
+
+TEST_F(TreeParent, parent_death_detection_is_told_to_every_life) {
+  grow({"coder"});
+  lose_lead();
+  universe.run_for(60s);
+  family.kill_agents("coder");
+  universe.run_for(30s);
+  ASSERT_EQ(family.heartbeat("coder").life, 2U) << "it is not an orphan yet";
+  universe.run_for(5min);
+  EXPECT_EQ(family.outcome("coder"), "orphaned");
+  EXPECT_TRUE(family.keepers("coder").empty());
+  family.check();
+}
+
 // --- Three generations ---------------------------------------------------------------------------
 
 TEST_F(TreeParent, that_stays_as_an_orphan_goes_on_when_its_own_parent_is_back) {

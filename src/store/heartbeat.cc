@@ -145,6 +145,7 @@ std::string format_heartbeat(const Heartbeat& heartbeat) {
       {"note", note_of(heartbeat.note)},
   };
   if (heartbeat.leaving) json["leaving"] = true;
+  if (heartbeat.asks_parent) json["asks_parent"] = true;
   if (!heartbeat.work_phase.empty()) json["work_phase"] = name_of(heartbeat.work_phase);
   if (heartbeat.children != 0) json["children"] = heartbeat.children;
   return to_line(json) + "\n";
@@ -172,6 +173,7 @@ Result<Heartbeat> parse_heartbeat(std::string_view text) {
       .exit = read_exit(*object),
       .note = shown_text(*object, "note", kLongestNote),
       .leaving = flag_field(*object, "leaving"),
+      .asks_parent = flag_field(*object, "asks_parent"),
       .work_phase = shown_text(*object, "work_phase", kLongestName),
       .children = static_cast<std::uint32_t>(whole_number(*object, "children", kMostU32)),
   };

@@ -6,7 +6,7 @@
 //   role, status            starting | running | paused | completed | withdrawn
 //   boot_id, pid_ns, start_ticks, keeper_pid, keeper_start_ticks, life, agent, session
 //   verdict, phase, since, because, next, budget, outcome, ended_by, exit, note, leaving,
-//   work_phase, children
+//   asks_parent, work_phase, children
 //
 // Its mtime is the last beat. Other systems write the first five fields only; all of ours may be
 // missing. Anything else in the file is kept out of our way and lost at the next rewrite.
@@ -64,11 +64,12 @@ struct Heartbeat {
   std::uint32_t resumes_allowed = 0;
 
   WorkOutcome outcome = WorkOutcome::none;
-  std::string ended_by;    // "exit 0", "tend stop", "SIGKILL"
-  Exit exit;               // of the last life
-  std::string note;        // one line for people: why a start failed, what STATUS= said
-  bool leaving = false;    // its parent is gone: it is given time to end, and nobody may adopt it
-  std::string work_phase;  // how far its work is, in its own words; ""
+  std::string ended_by;      // "exit 0", "tend stop", "SIGKILL"
+  Exit exit;                 // of the last life
+  std::string note;          // one line for people: why a start failed, what STATUS= said
+  bool leaving = false;      // its parent is gone: it is given time to end, and nobody may adopt it
+  bool asks_parent = false;  // it waits for its own parent
+  std::string work_phase;    // how far its work is, in its own words; ""
   std::uint32_t children = 0;  // that are not settled
 };
 

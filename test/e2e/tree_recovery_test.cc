@@ -12,6 +12,8 @@
 namespace tend::e2e {
 namespace {
 
+namespace fs = std::filesystem;
+
 const std::vector<std::string> kAll{"root", "middle", "leaf", "other"};
 
 class TreeRecoveryTest : public TreeE2e {
@@ -161,6 +163,33 @@ TEST_F(TreeRecoveryTest, of_two_recoveries_at_once_one_acts) {
   expect_good_end(kAll, "root");
 }
 
+TEST_F(TreeRecoveryTest, a_dispatch_that_was_cut_off_was_never_made) {
+  plan({{.name = "root", .children = {"a"}}, {.name = "a"}, {.name = "cut"}});
+  keep_root("root");
+  ASSERT_TRUE(await_work({"root", "a"}));
+  // As far as it came: what it was to be is written, that it was asked for is not.
+  Json file = Json::parse(read_file(folder_of("a") / "agent.json"));
+  file["agent"] = "cut";
+  const Path cut = folder_of("a").parent_path() / "20260308-211516-k2x9";
+  fs::create_directory(cut);
+  fs::permissions(cut, fs::perms::owner_all);
+  std::ofstream(cut / "agent.json") << file << "\n";
+  fs::permissions(cut / "agent.json", fs::perms::owner_read | fs::perms::owner_write);
+  expect_nothing_to_recover();
+  ASSERT_NO_FATAL_FAILURE(kill_all({keeper_of("root"), process_of("root")}));
+  recover();
+  ASSERT_TRUE(await_work({"root", "a"}));
+  EXPECT_EQ(text_in(heartbeat_of(cut), "ended_by"), "its dispatch was cut off");
+  const auto again = run({.arguments = Arguments{"env", "-C", worktree_of("root").string(),
+                                                 TEND_BINARY, "dispatch", "--parent", "root",
+                                                 "--role", "part", "--name", "cut", "--policy",
+                                                 "agent", "--worktree", "new", "--"} +
+                                       agent("cut")});
+  EXPECT_EQ(again.exit, 0) << again.err;
+  let_go();
+  expect_good_end({"root", "a", "cut"}, "root");
+}
+
 // Without a parent.
 
 TEST_F(TreeRecoveryTest, a_parent_that_comes_back_in_time_finds_all_its_children_at_work) {
@@ -226,15 +255,23 @@ class TreeChaosTest : public TreeRecoveryTest, public testing::WithParamInterfac
     const std::string& who = kAll[chance_() % kAll.size()];
     const auto what = only_keepers ? Dies::keeper : static_cast<Dies>(chance_() % 3);
     const pid_t keeper = keeper_of(who);
-    if (what != Dies::agent && keepers_[who] < kMostKeepers && kill(keeper)) ++keepers_[who];
+    if (what != Dies::agent && keepers_[who] < kMostKeepers && kill(keeper)) {
+      ++keepers_[who];
+      ++strikes_;
+    }
     const pid_t agent = process_of(who);
-    if (what != Dies::keeper && deaths_[who] < kMostDeaths && kill(agent)) ++deaths_[who];
+    if (what != Dies::keeper && deaths_[who] < kMostDeaths && kill(agent)) {
+      ++deaths_[who];
+      ++strikes_;
+    }
   }
   void pause() { std::this_thread::sleep_for(std::chrono::milliseconds{chance_() % 300}); }
   void recover_whatever() {
     const auto ran = tend({"recover"});
     EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
   }
+
+  int strikes_ = 0;  // that hit
 
  private:
   std::minstd_rand chance_{GetParam()};
@@ -247,6 +284,7 @@ TEST_P(TreeChaosTest, kills_at_any_moment_lose_nothing_and_start_nothing_twice) 
         {.name = "middle", .children = {"leaf"}},
         {.name = "leaf"},
         {.name = "other"}});
+  cuts_dispatches_ = true;
   keep_root("root");
   for (int i = 0; i < 12; ++i) {
     strike(false);
@@ -261,6 +299,7 @@ TEST_P(TreeChaosTest, kills_at_any_moment_lose_nothing_and_start_nothing_twice) 
     if (i % 4 == 3) recover_whatever();
   }
   expect_good_end(kAll, "root");
+  EXPECT_GT(strikes_, 6);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seed, TreeChaosTest, testing::Values(1U, 2U, 3U, 4U));

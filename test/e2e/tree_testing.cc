@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 namespace tend::e2e {
 namespace {
@@ -132,15 +133,20 @@ void TreeE2e::let_go(const std::string& name) const {
 // --- Looking ------------------------------------------------------------------------------------
 
 Path TreeE2e::folder_of(const std::string& name) const {
+  // One that was never begun, as when its dispatch was cut off, stands behind all others.
+  std::pair<bool, std::string> best;
   Path found;
   std::error_code none;
   for (fs::recursive_directory_iterator at(home() / "sessions", none), end; at != end;
        at.increment(none)) {
     if (at->path().filename() != "agent.json") continue;
     const Json file = Json::parse(read_file(at->path()), nullptr, false);
-    const Path folder = at->path().parent_path();
     if (!file.is_object() || text_in(file, "agent") != name) continue;
-    if (found.empty() || found.filename() < folder.filename()) found = folder;
+    const Path folder = at->path().parent_path();
+    const std::pair rank{fs::exists(folder / ".lock", none), folder.filename().string()};
+    if (!found.empty() && rank < best) continue;
+    best = rank;
+    found = folder;
   }
   return found;
 }
@@ -289,7 +295,10 @@ void TreeE2e::expect_nothing_left() {
 void TreeE2e::expect_nothing_to_recover() {
   const auto ran = tend({"recover"});
   EXPECT_EQ(ran.exit, 0) << ran.err;
-  EXPECT_EQ(ran.out, "nothing to recover\n") << ran.err;
+  std::string out = ran.out;
+  // What a dispatch that was cut off has made is said, and left alone.
+  while (cuts_dispatches_ && out.starts_with("worktree  ")) out.erase(0, out.find('\n') + 1);
+  EXPECT_EQ(out, "nothing to recover\n") << ran.out << ran.err;
 }
 
 void TreeE2e::expect_good_end(const Names& names, const std::string& root) {

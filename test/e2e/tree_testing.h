@@ -81,6 +81,9 @@ class TreeE2e : public E2e {
   /// Everything that a tree which ended well leaves: merged, reported, nobody twice, nothing left.
   void expect_good_end(const Names& names, const std::string& root);
 
+  /// This test kills whoever dispatches: work trees may be left that are no agent's.
+  bool cuts_dispatches_ = false;
+
  private:
   [[nodiscard]] Json lock_of(const std::string& name) const;
 };
