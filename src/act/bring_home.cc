@@ -24,7 +24,8 @@ class BringHome::Work {
  public:
   Work(Machine& machine, BringHomeOrder order, Announce announce,
        std::function<void(const Result<BroughtHome>&)> done)
-      : control_(machine.version_control),
+      : folders_(machine.folders),
+        control_(machine.version_control),
         order_(std::move(order)),
         announce_(std::move(announce)),
         done_(std::move(done)) {
@@ -35,6 +36,11 @@ class BringHome::Work {
   void look(const Result<WorktreeState>& state) {
     if (!state) return fail_with(state.error().text);
     child_ = *state;
+    if (!folders_.real_path(order_.from)) {
+      return finish(false, fmt::format("its work tree {} is gone: merge its branch by hand, if it "
+                                       "has one",
+                                       order_.from));
+    }
     if (!child_.versioned) {
       return finish(
           true, fmt::format("there is no version control in {}: its work is there", order_.from));
@@ -95,6 +101,7 @@ class BringHome::Work {
     done(brought);  // which may end us
   }
 
+  Folders& folders_;
   VersionControl& control_;
   BringHomeOrder order_;
   Announce announce_;

@@ -10,6 +10,7 @@
 
 #include "act/launch.h"
 #include "base/quote.h"
+#include "run/family.h"
 #include "store/inbox.h"
 
 namespace tend {
@@ -23,8 +24,6 @@ constexpr std::size_t kMostHeld = 100;     // processes of keepers whose end is 
 constexpr std::uint32_t kBegunAtOnce = 4;  // the others a moment later: a reboot is a stampede
 constexpr Duration kNextToBegin = 250ms;
 constexpr std::size_t kManySettled = 64;  // lines that are worth a compaction
-constexpr std::size_t kMostTeams = 1000;
-constexpr std::size_t kMostInTeam = 20'000;
 constexpr std::string_view kMerging = "merging ";
 
 bool is_over(const Heartbeat& says) { return is_terminal(says.status); }
@@ -32,8 +31,8 @@ bool is_over(const Heartbeat& says) { return is_terminal(says.status); }
 }  // namespace
 
 Children::Children(Machine& machine, Owner owner) : machine_(machine), owner_(std::move(owner)) {
-  read_registry();
   end_unregistered();
+  read_registry();
 }
 
 Children::~Children() = default;
@@ -67,40 +66,9 @@ void Children::read_registry() {
   if (again) std::ignore = compact_children(owner_.folder, again->children);
 }
 
-/// A dispatch that was cut off before its line was written was never made: nobody was told of the
-/// child, and whoever asked asks again. Its folder says so.
 void Children::end_unregistered() {
-  const auto teams = owner_.folder.folders(kMostTeams);
-  if (!teams || teams->empty()) return;
   const auto lock = lock_registry(owner_.folder);
-  if (!lock || *lock == nullptr) return;  // one is under way
-  read_registry();
-  for (const std::string& name : *teams) {
-    const auto team = owner_.folder.folder(name);
-    const auto names = team && *team ? (*team)->folders(kMostInTeam) : std::unexpected(Error{});
-    if (!names) continue;
-    for (const std::string& child : *names) {
-      const std::string heartbeat = fmt::format("{}/{}/{}", (*team)->path(), child, kHeartbeatFile);
-      if (by_heartbeat_.contains(heartbeat)) continue;
-      if (const auto folder = (*team)->folder(child); folder && *folder) end_unstarted(**folder);
-    }
-  }
-}
-
-void Children::end_unstarted(Folder& folder) {
-  const auto there = folder.facts(std::string(kHeartbeatFile));
-  const auto agent = read_agent_file(folder);
-  if (!there || *there || !agent) return;
-  Heartbeat says;
-  says.agent = agent->agent;
-  says.session = agent->session;
-  says.role = agent->role;
-  says.parent_heartbeat = agent->parent_heartbeat;
-  says.status = Status::withdrawn;
-  says.outcome = WorkOutcome::stopped;
-  says.ended_by = "its dispatch was cut off";
-  std::ignore =
-      folder.replace(std::string(kHeartbeatFile), format_heartbeat(says) + "\n", Folder::Sync::no);
+  if (lock && *lock != nullptr) tend::end_unregistered(owner_.folder);  // else one is under way
 }
 
 /// Children of ours are two folders below; whoever is elsewhere is opened by its whole path.

@@ -85,7 +85,6 @@ class Children {
   };
 
   void read_registry();
-  static void end_unstarted(Folder& folder);
   void look_at(Child& child, const Care& care);
   void look_at_keeper(Child& child, Folder& folder);
   void carry_out(Child& child, const ChildPlan& plan, const Care& care);

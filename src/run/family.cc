@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,6 +25,8 @@ namespace {
 constexpr Duration kRegistryMayTake = std::chrono::seconds{60};
 constexpr Duration kLookAgain = std::chrono::milliseconds{10};
 constexpr std::string_view kNotForRoles[] = {"salvage"};
+constexpr std::size_t kMostTeams = 1000;
+constexpr std::size_t kMostInTeam = 20'000;
 
 std::uint32_t number_in(const std::string& text) {
   std::uint32_t number = 0;
@@ -112,7 +116,42 @@ Result<void> check_bounds(const std::string& home, Folder& folder, const std::st
   return {};
 }
 
+void end_unstarted(Folder& folder) {
+  const auto there = folder.facts(std::string(kHeartbeatFile));
+  const auto agent = read_agent_file(folder);
+  if (!there || *there || !agent) return;
+  Heartbeat says;
+  says.agent = agent->agent;
+  says.session = agent->session;
+  says.role = agent->role;
+  says.parent_heartbeat = agent->parent_heartbeat;
+  says.status = Status::withdrawn;
+  says.outcome = WorkOutcome::stopped;
+  says.ended_by = "its dispatch was cut off";
+  std::ignore =
+      folder.replace(std::string(kHeartbeatFile), format_heartbeat(says), Folder::Sync::no);
+}
+
 }  // namespace
+
+void end_unregistered(Folder& parent) {
+  const auto teams = parent.folders(kMostTeams);
+  if (!teams || teams->empty()) return;
+  const auto registered = read_children(parent);
+  if (!registered) return;
+  std::set<std::string_view> known;
+  for (const ChildLine& line : registered->children) known.insert(line.heartbeat);
+  for (const std::string& name : *teams) {
+    const auto team = parent.folder(name);
+    if (!team || !*team) continue;
+    const auto names = (*team)->folders(kMostInTeam);
+    if (!names) continue;
+    for (const std::string& child : *names) {
+      if (known.contains(fmt::format("{}/{}/{}", (*team)->path(), child, kHeartbeatFile))) continue;
+      if (const auto folder = (*team)->folder(child); folder && *folder) end_unstarted(**folder);
+    }
+  }
+}
 
 Result<std::optional<ParentAgent>> find_parent(Machine& machine, Folder& home,
                                                const Environment& environment) {
@@ -141,6 +180,7 @@ Result<ChildPlace> reserve_child(Machine& machine, Folder& home, ParentAgent& pa
   }
   auto registry = wait_for_registry(machine, *parent.folder);
   if (!registry) return std::unexpected(registry.error());
+  end_unregistered(*parent.folder);
   if (auto ok = check_order(*parent.folder, parent.agent.agent); !ok) {
     return std::unexpected(ok.error());
   }

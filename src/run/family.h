@@ -28,6 +28,11 @@ struct ParentAgent {
 Result<std::optional<ParentAgent>> find_parent(Machine& machine, Folder& home,
                                                const Environment& environment);
 
+/// A dispatch that was cut off before its line was written was never made: nobody was told of the
+/// child, and whoever asked asks again. Its folder says so from now on. Requires the lock of the
+/// parent's registry.
+void end_unregistered(Folder& parent);
+
 /// A place below the parent, held until it is registered or given up.
 struct ChildPlace {
   std::unique_ptr<Folder> folder;

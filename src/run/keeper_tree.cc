@@ -86,7 +86,8 @@ void Keeper::look_at_parent() {
     go_on_later("its parent is back");
     return;
   }
-  if (!news || pulse_->says().leaving || stage_ >= Stage::leaving) return;
+  // A life that is over has no parent any more; the next one is told.
+  if (!news || !process_ || pulse_->says().leaving || stage_ >= Stage::leaving) return;
   batch_.signals.push_back({.is = Kind::parent, .parent = *news});
   event("note",
         *news == ParentState::dead ? "its parent is gone, keeper and agent"

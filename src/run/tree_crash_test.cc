@@ -122,6 +122,66 @@ TEST_F(TreeCrash, of_who_recovers_is_made_good_by_the_next_one) {
   });
 }
 
+void expect_recovered(Family& family) {
+  for (const char* name : {"lead", "coder"}) {
+    EXPECT_EQ(family.agents(name).size(), 1U) << name;
+    EXPECT_EQ(family.heartbeat(name).life, 2U) << name;
+    EXPECT_EQ(family.heartbeat(name).resumes_spent, 0U) << name;
+    EXPECT_TRUE(is_in(family.last_command[name], "session-of-" + std::string(name))) << name;
+  }
+  EXPECT_EQ(family.due(), Words{});
+  family.check();
+}
+
+void grow_two(Family& family) {
+  family.root("lead");
+  family.universe.run_for(3s);
+  family.dispatch("lead", "coder");
+  family.universe.run_for(10s);
+}
+
+TEST_F(TreeCrash, of_the_keeper_that_recovers_its_children_is_made_good_by_another) {
+  play_at_every_call([](std::uint64_t n) {
+    Family family;
+    grow_two(family);
+    family.universe.reboot();
+    const auto keeper = family.put_keeper_on("lead");
+    family.universe.kill_at_call(keeper, n);
+    family.universe.run_for(500ms);
+    const bool killed = !family.universe.runs(keeper);
+    settle_with_new_keeper(family, "lead", 90s);
+    expect_recovered(family);
+    return killed;
+  });
+}
+
+TEST_F(TreeCrash, of_a_keeper_that_is_shut_down_keeps_nobody_from_going_on_after_the_reboot) {
+  play_at_every_call([](std::uint64_t n) {
+    Family family;
+    for (const char* name : {"lead", "coder"}) {
+      family.behaves[name] = [](SimSelf& self) {
+        talk(self);
+        self.slow_to_end(1s);
+      };
+    }
+    grow_two(family);
+    const auto keeper = family.keepers("lead").front();
+    family.universe.kill_at_call(keeper, n);
+    for (const auto pid : family.universe.pids(Family::kTend)) {
+      family.universe.order(pid, Order::terminate);
+    }
+    family.universe.run_for(5s);
+    const bool killed =
+        family.universe.facts(keeper)->exit == ExitStatus{ExitStatus::How::signal, 9};
+    EXPECT_EQ(family.begun, (Words{"lead 1", "coder 1"}));
+    family.universe.reboot();
+    EXPECT_TRUE(family.recover());
+    family.universe.run_for(90s);
+    expect_recovered(family);
+    return killed;
+  });
+}
+
 /// One of the keepers of a tree is killed while the tree is stopped.
 bool stop_tree_with_a_kill(const std::string& whose, std::uint64_t n) {
   Family family;
@@ -159,8 +219,12 @@ TEST_F(TreeCrash, of_a_keeper_in_the_middle_does_not_keep_a_tree_from_being_stop
   play_at_every_call([](std::uint64_t n) { return stop_tree_with_a_kill("mid", n); });
 }
 
+struct MergePlay {
+  bool killed = false;
+  bool left_half = false;  // a merge was in its middle when its keeper was gone
+};
 /// One of the keepers is killed from the child's end on, up to the lead's.
-bool merge_with_a_kill(const std::string& whose, std::uint64_t n) {
+MergePlay merge_with_a_kill(const std::string& whose, std::uint64_t n) {
   Family family;
   family.have_merging_child("coder");
   family.universe.version_control_takes = 2s;
@@ -173,7 +237,8 @@ bool merge_with_a_kill(const std::string& whose, std::uint64_t n) {
   family.universe.kill_at_call(keeper, n);
   family.universe.run_for(20s);
   const auto exit = family.universe.facts(keeper)->exit;
-  const bool killed = exit == ExitStatus{ExitStatus::How::signal, 9};
+  const MergePlay play{.killed = exit == ExitStatus{ExitStatus::How::signal, 9},
+                       .left_half = !family.universe.repositories[Family::kWork].merging.empty()};
   settle_with_new_keeper(family, "lead", 120s);
   EXPECT_TRUE(family.over("lead"));
   EXPECT_EQ(family.outcome("coder"), "done");
@@ -184,15 +249,21 @@ bool merge_with_a_kill(const std::string& whose, std::uint64_t n) {
   EXPECT_EQ(family.status("lead", "coder"), "done");
   EXPECT_EQ(family.due(), Words{});
   family.check();
-  return killed;
+  return play;
 }
 
 TEST_F(TreeCrash, of_the_keeper_that_brings_work_home_leaves_one_merge_and_no_half_of_one) {
-  play_at_every_call([](std::uint64_t n) { return merge_with_a_kill("lead", n); });
+  int halves = 0;
+  play_at_every_call([&](std::uint64_t n) {
+    const MergePlay play = merge_with_a_kill("lead", n);
+    if (play.left_half) ++halves;
+    return play.killed;
+  });
+  EXPECT_GT(halves, 0) << "none was killed in the middle of a merge";
 }
 
 TEST_F(TreeCrash, of_the_keeper_whose_childs_work_is_committed_leaves_one_merge_too) {
-  play_at_every_call([](std::uint64_t n) { return merge_with_a_kill("coder", n); });
+  play_at_every_call([](std::uint64_t n) { return merge_with_a_kill("coder", n).killed; });
 }
 
 }  // namespace

@@ -87,6 +87,30 @@ TEST_F(Tree, starts_many_a_few_at_a_time) {
   for (const std::string& name : names) EXPECT_EQ(family.agents(name).size(), 1U) << name;
 }
 
+TEST_F(Tree, does_the_same_without_hints_and_with_groups_of_processes) {
+  for (const SimHints hints : {SimHints::lossy, SimHints::none}) {
+    Family one;
+    one.universe.hints = hints;
+    one.universe.groups = true;
+    one.behaves["lead"] = rest;
+    one.behaves["coder"] = work_for(10min);
+    one.root("lead");
+    one.universe.run_for(5s);
+    one.dispatch("lead", "coder");
+    one.universe.run_for(1min);
+    EXPECT_EQ(one.agents("coder").size(), 1U);
+    EXPECT_EQ(one.verdict("lead"), "waiting");
+    one.kill_agents("lead");
+    one.universe.run_for(1min);
+    EXPECT_EQ(one.heartbeat("lead").life, 2U);
+    EXPECT_EQ(one.heartbeat("coder").life, 1U) << "it does not go with its lead";
+    one.universe.run_for(20min);
+    EXPECT_EQ(one.status("lead", "coder"), "done");
+    EXPECT_EQ(one.heartbeat("lead").life, 3U) << "resumed when all had ended";
+    one.check();
+  }
+}
+
 // --- Hearing -------------------------------------------------------------------------------------
 
 TEST_F(Tree, lets_a_lead_wait_while_a_child_works_and_resumes_it_when_all_have_ended) {
@@ -377,7 +401,7 @@ TEST_F(TreeWork, takes_no_word_of_an_earlier_life) {
 /// It crashes as often as its budget allows, moves on in its work, and does so again.
 void crash_four_times_with_phases(Family& family, const std::string& file,
                                   const std::function<std::string(int)>& text) {
-  family.behaves["coder"] = [&family, file, text](SimSelf& self) {
+  family.behaves["coder"] = [file, text](SimSelf& self) {
     const int life = std::stoi(*self.variable("TEND_LIFE"));
     self.write(*self.variable("TEND_INFRA") + "/" + file, text(life));
     // No two ends in a row are the same.

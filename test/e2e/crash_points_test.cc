@@ -1,47 +1,24 @@
 // A keeper is killed at every call that changes something, once each: while it starts its program,
 // while it takes one over, and while one life ends and the next begins. A second keeper must go on
 // as if nothing had happened: nothing runs twice, nothing is lost.
-//
-// strace kills it on entry to the n-th call of a kind, before that call does anything. Opening a
-// file is not in the list, because every file that is made is given its mode by the next call.
 #include <sys/wait.h>
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
-#include <map>
 #include <set>
 
-#include "e2e.h"
+#include "crash_points_testing.h"
 
 namespace tend::e2e {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A question mark: not every architecture has it.
-const std::string kChangingCalls =
-    "write,pwrite64,sendto,fcntl,?rename,renameat,?renameat2,?mkdir,mkdirat,?unlink,unlinkat,"
-    "?rmdir,linkat,?symlink,?mknod,mknodat,?chmod,fchmod,fchmodat,ftruncate,fallocate,utimensat,"
-    "fsync,fdatasync,bind,?kill,pidfd_send_signal,clone3,exit_group";
-
 constexpr Patience kComesSoon = std::chrono::seconds{8};
 
-struct Point {
-  std::string call;
-  int number = 0;
-};
-
-class CrashPointsTest : public E2e {
+class CrashPointsTest : public CrashPoints {
  protected:
-  void SetUp() override {
-    E2e::SetUp();
-    const auto tried = run({.arguments = {"strace", "-o", (scratch() / "try").string(), "-e",
-                                          "inject=exit_group:signal=KILL", "true"}});
-    if (tried.exit != -SIGKILL) GTEST_SKIP() << "strace cannot kill a program here: " << tried.err;
-  }
-
   /// The folder of an agent that nobody keeps yet.
   Path hire(const Arguments& options, const Arguments& command) {
     if (template_.is_null()) {
@@ -62,40 +39,23 @@ class CrashPointsTest : public E2e {
     return folder;
   }
 
-  Background start_traced_keeper(const Path& folder, const Arguments& strace_options) {
-    return start({.arguments = Arguments{"strace", "-o", log().string()} + strace_options +
-                               Arguments{TEND_BINARY, "keep", folder.string()}});
+  Background start_traced_keeper(const Path& folder, const Arguments& strace) {
+    return start({.arguments = strace + Arguments{TEND_BINARY, "keep", folder.string()}});
   }
-  [[nodiscard]] Path log() const { return scratch() / "strace.log"; }
   [[nodiscard]] Path starts() const { return scratch() / ("starts-" + std::to_string(hired_ + 1)); }
-
-  /// How often each call was made, as strace saw it.
-  [[nodiscard]] std::map<std::string, int> count_calls() const {
-    std::map<std::string, int> counted;
-    for (const std::string& line : lines_of(read_file(log()))) {
-      const auto end = line.find('(');
-      if (end != std::string::npos && line.find(' ') > end) ++counted[line.substr(0, end)];
-    }
-    return counted;
-  }
 
   /// All calls that a keeper of this folder makes until `done`; then both are ended.
   std::vector<Point> points_of(const Path& folder, const std::function<bool()>& done) {
-    Background keeper = start_traced_keeper(folder, {"-e", "trace=" + kChangingCalls});
+    Background keeper = start_traced_keeper(folder, watched_by_strace(log()));
     EXPECT_TRUE(eventually(done)) << heartbeat_of(folder);
-    std::vector<Point> points;
-    for (const auto& [call, count] : count_calls()) {
-      for (int i = 1; i <= count; ++i) points.push_back({call, i});
-    }
+    std::vector<Point> points = points_between({}, count_calls(log()));
     const auto stopped = tend({"stop", "--now", folder.string()});
     EXPECT_EQ(stopped.exit, 0) << stopped.err;
     return points;
   }
 
   Background start_keeper_to_die_at(const Path& folder, const Point& point) {
-    return start_traced_keeper(
-        folder, {"-e", "trace=" + point.call, "-e",
-                 "inject=" + point.call + ":signal=KILL:when=" + std::to_string(point.number)});
+    return start_traced_keeper(folder, killed_by_strace(log(), point));
   }
   /// True if the keeper was killed by this very call. One that did not come to it is killed too.
   bool was_killed(Background& strace, const Path& folder) {
@@ -113,28 +73,6 @@ class CrashPointsTest : public E2e {
   bool kill_keeper_at(const Path& folder, const Point& point) {
     Background strace = start_keeper_to_die_at(folder, point);
     return was_killed(strace, folder);
-  }
-
-  /// `die` has a keeper killed at a point and checks what becomes of that; true if it was reached.
-  /// How often a keeper looks depends on how busy the machine is: the last calls of a kind are not
-  /// made every time.
-  void at_each(const std::vector<Point>& points, const std::function<bool(const Point&)>& die) {
-    constexpr int kTries = 4;
-    constexpr std::size_t kMostMissed = 2;
-    std::size_t hit = 0;
-    for (const Point& point : points) {
-      SCOPED_TRACE(point.call + " " + std::to_string(point.number));
-      bool reached = false;
-      for (int i = 0; i < kTries && !reached; ++i) reached = die(point);
-      if (reached) {
-        ++hit;
-      } else {
-        std::cout << "not reached: " << point.call << " " << point.number << "\n";
-      }
-    }
-    std::cout << "killed at " << hit << " of " << points.size() << " points\n";
-    EXPECT_GT(points.size(), 5U);
-    EXPECT_LE(points.size() - hit, kMostMissed);
   }
 
   /// Another keeper takes over, the program runs in the end, and it was started once a life.
@@ -244,16 +182,14 @@ TEST_F(CrashPointsTest, a_stop_survives_the_death_of_its_keeper_at_every_point) 
   const Path first = hire({}, stays(starts()));
   std::vector<Point> points;
   {
-    Background keeper = start_traced_keeper(first, {"-e", "trace=" + kChangingCalls});
+    Background keeper = start_traced_keeper(first, watched_by_strace(log()));
     ASSERT_TRUE(eventually([&] {
       return runs(first, 1) && read_file(first / "journal.jsonl").contains("\"verdict\"");
     }));
-    auto before = count_calls();
+    const auto before = count_calls(log());
     ASSERT_EQ(tend({"stop", first.string()}).exit, 0);
     keeper.wait();
-    for (const auto& [call, count] : count_calls()) {
-      for (int i = before[call] + 1; i <= count; ++i) points.push_back({call, i});
-    }
+    points = points_between(before, count_calls(log()));
   }
   at_each(points, [&](const Point& point) {
     const Path started = starts();

@@ -112,14 +112,13 @@ TEST_P(TreeDeathTest, is_survived_and_nobody_else_notices) {
   expect_good_end(kAll, "root");
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Of, TreeDeathTest,
-    testing::Values(Death{"root", Dies::keeper}, Death{"root", Dies::agent},
-                    Death{"root", Dies::both}, Death{"middle", Dies::keeper},
-                    Death{"middle", Dies::agent}, Death{"middle", Dies::both},
-                    Death{"leaf", Dies::keeper}, Death{"leaf", Dies::agent},
-                    Death{"leaf", Dies::both}),
-    words);
+INSTANTIATE_TEST_SUITE_P(Of, TreeDeathTest,
+                         testing::Values(Death{"root", Dies::keeper}, Death{"root", Dies::agent},
+                                         Death{"root", Dies::both}, Death{"middle", Dies::keeper},
+                                         Death{"middle", Dies::agent}, Death{"middle", Dies::both},
+                                         Death{"leaf", Dies::keeper}, Death{"leaf", Dies::agent},
+                                         Death{"leaf", Dies::both}),
+                         words);
 
 // All of them.
 
@@ -163,6 +162,22 @@ TEST_F(TreeRecoveryTest, of_two_recoveries_at_once_one_acts) {
   expect_good_end(kAll, "root");
 }
 
+TEST_F(TreeRecoveryTest,
+       a_keeper_that_dies_while_a_recovery_counts_on_it_is_begun_like_the_others) {
+  ASSERT_NO_FATAL_FAILURE(grow());
+  const pid_t root = keeper_of("root");
+  ASSERT_TRUE(signal_process_of(home(), root, SIGSTOP));  // it holds its lock and does nothing
+  ASSERT_NO_FATAL_FAILURE(kill_all({process_of("root"), keeper_of("middle")}));
+  Background recovery = start_tend({"recover"});
+  ASSERT_TRUE(eventually([&] { return recovery.out().contains("(by the keeper of root)"); }));
+  ASSERT_TRUE(kill(root));
+  const auto ran = recovery.wait();
+  EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+  ASSERT_TRUE(await_work(kAll));
+  let_go();
+  expect_good_end(kAll, "root");
+}
+
 TEST_F(TreeRecoveryTest, a_dispatch_that_was_cut_off_was_never_made) {
   plan({{.name = "root", .children = {"a"}}, {.name = "a"}, {.name = "cut"}});
   keep_root("root");
@@ -180,11 +195,11 @@ TEST_F(TreeRecoveryTest, a_dispatch_that_was_cut_off_was_never_made) {
   recover();
   ASSERT_TRUE(await_work({"root", "a"}));
   EXPECT_EQ(text_in(heartbeat_of(cut), "ended_by"), "its dispatch was cut off");
-  const auto again = run({.arguments = Arguments{"env", "-C", worktree_of("root").string(),
-                                                 TEND_BINARY, "dispatch", "--parent", "root",
-                                                 "--role", "part", "--name", "cut", "--policy",
-                                                 "agent", "--worktree", "new", "--"} +
-                                       agent("cut")});
+  const auto again =
+      run({.arguments = Arguments{"env", "-C", worktree_of("root").string(), TEND_BINARY,
+                                  "dispatch", "--parent", "root", "--role", "part", "--name", "cut",
+                                  "--policy", "agent", "--worktree", "new", "--"} +
+                        agent("cut")});
   EXPECT_EQ(again.exit, 0) << again.err;
   let_go();
   expect_good_end({"root", "a", "cut"}, "root");
@@ -208,14 +223,22 @@ TEST_F(TreeRecoveryTest, a_parent_that_comes_back_in_time_finds_all_its_children
 
 TEST_F(TreeRecoveryTest, orphans_end_with_their_work_saved_and_are_brought_back_for_nothing) {
   ASSERT_NO_FATAL_FAILURE(grow({"--limit", "orphan=2s", "--limit", "grace=2s"}));
+  const pid_t middle = process_of("middle");
+  const pid_t leaf = process_of("leaf");
   ASSERT_NO_FATAL_FAILURE(kill_all({keeper_of("root"), process_of("root")}));
   ASSERT_TRUE(await_end({"other"}));
+  // The keeper of the middle one stays for the leaf, which still has a parent.
+  ASSERT_TRUE(eventually([&] { return !is_running(middle); }));
+  EXPECT_TRUE(is_running(keeper_of("middle")));
+  EXPECT_EQ(process_of("leaf"), leaf);
+  EXPECT_TRUE(is_at_work("leaf")) << says("leaf");
   EXPECT_EQ(text_in(says("other"), "outcome"), "orphaned") << says("other");
   EXPECT_EQ(text_in(says("other"), "ended_by"), "its parent was gone") << says("other");
   const std::string saved = git(repository(), {"ls-tree", "--name-only", "refs/tend/other/1"});
   EXPECT_TRUE(saved.contains("other.txt\n")) << saved;
   recover();
   ASSERT_TRUE(await_work(kAll));
+  EXPECT_EQ(process_of("leaf"), leaf);
   for (const char* name : {"middle", "leaf", "other"}) EXPECT_EQ(spent(name), 0) << name;
   let_go();
   expect_good_end(kAll, "root");

@@ -167,8 +167,7 @@ TEST_F(TreeTest, does_not_grow_from_the_environment_of_another_agent) {
            .environment = stale});
   EXPECT_EQ(apart.exit, 0) << apart.err;
   EXPECT_EQ(apart.out, "hello\n");
-  EXPECT_EQ(apart.err,
-            "tend run: this is no process of root: it becomes a tree of its own\n");
+  EXPECT_EQ(apart.err, "tend run: this is no process of root: it becomes a tree of its own\n");
   EXPECT_EQ(folder_of("apart").parent_path(), home() / "sessions");
   EXPECT_EQ(text_in(says("apart"), "parent_heartbeat"), "");
 
@@ -183,9 +182,8 @@ TEST_F(TreeTest, does_not_grow_from_an_earlier_life_of_an_agent) {
   ASSERT_TRUE(await_work({"root"}));
   ASSERT_TRUE(kill(process_of("root")));
   ASSERT_TRUE(await(folder, [](const Json& h) { return number_in(h, "life") == 2; }));
-  const auto refused =
-      run({.arguments = {TEND_BINARY, "dispatch", "--", "true"},
-           .environment = {{"TEND_INFRA", folder.string()}, {"TEND_LIFE", "1"}}});
+  const auto refused = run({.arguments = {TEND_BINARY, "dispatch", "--", "true"},
+                            .environment = {{"TEND_INFRA", folder.string()}, {"TEND_LIFE", "1"}}});
   EXPECT_EQ(refused.exit, 2);
   EXPECT_TRUE(refused.err.contains("root is in its life 2 by now, and this is of life 1"))
       << refused.err;
@@ -219,7 +217,24 @@ TEST_F(TreeTest, does_not_grow_below_one_that_is_unknown_or_over) {
   EXPECT_EQ(over.err, "tend dispatch: --parent: over is over\n");
 }
 
-// A wide one.
+// Many at once.
+
+TEST_F(TreeTest, leads_that_dispatch_at_the_same_time_all_get_their_work_trees) {
+  const Names leads{"k", "l", "m", "n"};
+  for (const std::string& lead : leads) {
+    ASSERT_NE(keep({"--name", lead}, {"sleep", "600"}), Path());
+  }
+  std::vector<Background> running;
+  for (const char* number : {"1", "2", "3"}) {
+    for (const std::string& lead : leads) {
+      running.push_back(start({.arguments = {"env", "-C", repository().string(), TEND_BINARY,
+                                             "dispatch", "--parent", lead, "--name", lead + number,
+                                             "--worktree", "new", "--", "sleep", "600"}}));
+    }
+  }
+  for (Background& one : running) EXPECT_EQ(one.wait().exit, 0) << one.err();
+  EXPECT_EQ(lines_of(git(repository(), {"worktree", "list"})).size(), running.size() + 1);
+}
 
 TEST_F(TreeTest, two_hundred_children_register_in_linear_time_and_end_together) {
   using Clock = std::chrono::steady_clock;

@@ -117,11 +117,10 @@ Arguments TreeE2e::agent(const std::string& name) const {
 }
 
 Path TreeE2e::keep_root(const std::string& name, const Arguments& options) {
-  const auto ran =
-      run({.arguments = Arguments{"env", "-C", repository().string(), TEND_BINARY, "run",
-                                  "--detach", "--name", name, "--policy", "agent", "--restart",
-                                  "on-failure", "--beat", "1s"} +
-                        options + Arguments{"--"} + agent(name)});
+  const auto ran = run({.arguments = Arguments{"env", "-C", repository().string(), TEND_BINARY,
+                                               "run", "--detach", "--name", name, "--policy",
+                                               "agent", "--restart", "on-failure", "--beat", "1s"} +
+                                     options + Arguments{"--"} + agent(name)});
   EXPECT_EQ(ran.exit, 0) << ran.err;
   return folder_of(name);
 }
