@@ -19,6 +19,9 @@ namespace {
 
 constexpr std::string_view kNewWorktree = "new";
 constexpr const char* kWorktreesFolder = "worktrees";
+constexpr const char* kTurnFile = ".turn";
+constexpr Duration kTurnMayTake = std::chrono::minutes{2};
+constexpr Duration kLookAgain = std::chrono::milliseconds{10};
 constexpr int kExitStartFailed = 1;
 
 /// "-k2x9" of ".../20260308-211516-k2x9", unless the name has it already.
@@ -52,6 +55,24 @@ Result<void> see_to_keeper(World& world, Home& home, Folder& folder) {
   return start_keeper(home.machine, *program, folder.path(), {});
 }
 
+/// One after the other: git stumbles over a work tree of the same repository that is half made.
+Result<std::unique_ptr<File>> wait_for_turn(Machine& machine, Folder& trees) {
+  auto turn = trees.open(kTurnFile, Folder::Open::update);
+  const Instant until = machine.clock.now() + kTurnMayTake;
+  while (turn) {
+    const auto locked = (*turn)->lock();
+    if (!locked) return std::unexpected(locked.error());
+    if (*locked) break;
+    if (machine.clock.now() >= until) {
+      return fail("--worktree new: others are making work trees in this home; try again");
+    }
+    const auto timer =
+        machine.loop.at(machine.clock.now() + kLookAgain, [&] { machine.loop.stop(); });
+    machine.loop.run();
+  }
+  return turn;
+}
+
 void give_up(ChildPlace& place) { std::ignore = place.folder->remove(std::string(kAgentFile)); }
 
 }  // namespace
@@ -74,6 +95,8 @@ Result<void> make_worktree_asked_for(const Arguments& arguments, Home& home, Age
   order.path = (*trees)->path() + "/" + name;
   order.branch = typed == kNewWorktree ? "tend/" + name : typed.substr(typed.find(':') + 1);
   if (order.branch.empty()) return fail("--worktree new: wants a branch after the colon");
+  const auto turn = wait_for_turn(machine, **trees);
+  if (!turn) return std::unexpected(turn.error());
   std::optional<Result<WorktreeState>> made;
   const Subscribed making = machine.version_control.make_worktree(order, [&](auto state) {
     made = std::move(state);

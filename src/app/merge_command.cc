@@ -1,6 +1,7 @@
 // What the parent's keeper does while its lead is not running, done by the lead itself.
 #include "app/merge_command.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -17,11 +18,13 @@
 namespace tend {
 namespace {
 
+constexpr std::string_view kMerging = "merging ";  // as its parent's keeper notes it
+
 /// A child, its parent, and where its work goes.
 struct MergeCase {
   KnownAgent child;
   AgentFile agent;
-  std::unique_ptr<Folder> parent;  // nullptr: it has none
+  std::unique_ptr<Folder> parent;  // nullptr: it has none, or its work goes elsewhere
   std::string into;
 };
 
@@ -46,14 +49,17 @@ Result<MergeCase> case_of(const Arguments& arguments, Home& home) {
   }
   if (const std::string above = folder_of_heartbeat(found.agent.parent_heartbeat); !above.empty()) {
     auto parent = home.machine.folders.open(above);
-    if (!parent) return std::unexpected(parent.error());
-    found.parent = *std::move(parent);
-    if (const auto file = read_agent_file(*found.parent)) found.into = file->worktree;
+    if (!parent && !arguments.has("into")) return std::unexpected(parent.error());
+    if (parent) found.parent = *std::move(parent);
+    const auto file = found.parent ? read_agent_file(*found.parent) : fail("it has none");
+    if (file) found.into = file->worktree;
   }
   if (const auto into = arguments.value("into")) {
     auto path = home.machine.folders.real_path(*into);
     if (!path) return fail("--into: " + path.error().text);
-    found.into = home.machine.version_control.top(*path);
+    const std::string elsewhere = home.machine.version_control.top(*path);
+    // Only a merge into its parent's own work tree settles a child.
+    if (std::exchange(found.into, elsewhere) != elsewhere) found.parent.reset();
   }
   if (found.into.empty()) {
     return fail(fmt::format("the parent of {} has no work tree; say where with --into DIR", name));
@@ -74,11 +80,21 @@ ChildLine line_of(const MergeCase& merge, Machine& machine, ChildStatus status,
   return line;
 }
 
-/// Only a merge into its parent's own work tree settles a child.
 Result<void> write_line(const MergeCase& merge, Machine& machine, ChildStatus status,
                         const std::string& note) {
   if (!merge.parent) return {};
   return append_child(*merge.parent, line_of(merge, machine, status, note));
+}
+
+/// The commit of a merge that another one may have left in its middle.
+std::string announced_before(const MergeCase& merge) {
+  if (!merge.parent) return "";
+  const auto read = read_children(*merge.parent);
+  if (!read) return "";
+  const std::string heartbeat = merge.child.folder->path() + "/" + std::string(kHeartbeatFile);
+  const auto line = std::ranges::find(read->children, heartbeat, &ChildLine::heartbeat);
+  const bool is_announced = line != read->children.end() && line->note.starts_with(kMerging);
+  return is_announced ? line->note.substr(kMerging.size()) : "";
 }
 
 Result<BroughtHome> bring(Home& home, const MergeCase& merge) {
@@ -87,10 +103,12 @@ Result<BroughtHome> bring(Home& home, const MergeCase& merge) {
   order.child = merge.agent.agent;
   order.from = merge.agent.worktree;
   order.into = merge.into;
+  order.announced = announced_before(merge);
   const BringHome work(
       home.machine, std::move(order),
       [&](const std::string& commit) {
-        return write_line(merge, home.machine, ChildStatus::unmerged, "merging " + commit);
+        return write_line(merge, home.machine, ChildStatus::unmerged,
+                          std::string(kMerging) + commit);
       },
       [&](const Result<BroughtHome>& result) {
         brought = result;
@@ -120,8 +138,9 @@ int merge_command(const Arguments& arguments, World& world) {
   const auto brought = bring(*home, *merge);
   const bool is_home = brought && brought->home;
   const std::string how = brought ? brought->how : brought.error().text;
-  auto written =
-      write_line(*merge, home->machine, is_home ? ChildStatus::done : ChildStatus::unmerged, how);
+  const ChildStatus status = is_home ? ChildStatus::done : ChildStatus::unmerged;
+  // How far it went that failed is not known: what was announced stays so.
+  auto written = brought ? write_line(*merge, home->machine, status, how) : Result<void>{};
   if (merge->parent) poke_keeper(home->machine, *merge->parent);
   if (!written) return complain(world, "merge", written.error().text, kExitNo);
   if (arguments.has("json")) {

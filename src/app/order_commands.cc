@@ -102,12 +102,11 @@ void report(const Arguments& arguments, World& world, const OrderGiven& order,
     world.out.write(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else if (reached) {
     const bool stays = heartbeat.outcome != WorkOutcome::none && !is_terminal(heartbeat.status);
-    world.out.write(
-        fmt::format("{}: {}{}\n", agent, order.in_words,
-                    stays ? fmt::format("; its {} go on, `tend stop --tree {}` ends "
-                                        "them too",
-                                        heartbeat.children == 1 ? "child" : "children", agent)
-                          : ""));
+    world.out.write(fmt::format(
+        "{}: {}{}\n", agent, order.in_words,
+        stays ? fmt::format("; what it dispatched goes on, `tend stop --tree {}` ends that too",
+                            agent)
+              : ""));
   }
 }
 

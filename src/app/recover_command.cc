@@ -24,6 +24,7 @@ using Json = nlohmann::ordered_json;
 constexpr Duration kOthersMayTake = 120s;
 constexpr Duration kRestMayTake = 120s;
 constexpr Duration kLookAgain = 250ms;
+constexpr Duration kBeginAgain = 5s;  // a keeper that comes has taken its lock by then
 
 void pause(Machine& machine, Duration for_) {
   const auto timer = machine.loop.at(machine.clock.now() + for_, [&] { machine.loop.stop(); });
@@ -99,9 +100,11 @@ Result<std::unique_ptr<File>> wait_for_lock(World& world, Home& home) {
   }
 }
 
-/// The keepers that were begun do the rest, level by level.
-Result<std::vector<Recovery>> wait_for_rest(Home& home) {
+/// The keepers that were begun do the rest, level by level. One that died just now, while it seemed
+/// to be there, is begun like the others.
+Result<std::vector<Recovery>> wait_for_rest(Home& home, const KeeperProgram& program) {
   const Instant until = home.machine.clock.now() + kRestMayTake;
+  Instant begin_again = home.machine.clock.now() + kBeginAgain;
   while (true) {
     const auto scan = scan_home(home.machine, *home.folder);
     if (!scan) return std::unexpected(scan.error());
@@ -109,7 +112,13 @@ Result<std::vector<Recovery>> wait_for_rest(Home& home) {
     std::ranges::copy_if(scan->agents, std::back_inserter(left), [](const Recovery& one) {
       return one.is_due() || one.bucket == Bucket::wait;
     });
-    if (left.empty() || home.machine.clock.now() >= until) return left;
+    const Instant now = home.machine.clock.now();
+    if (left.empty() || now >= until) return left;
+    if (now >= begin_again) {
+      begin_again = now + kBeginAgain;
+      auto begun = begin_roots(home.machine, *scan, program, [](const Recovery&) {});
+      if (!begun) return std::unexpected(begun.error());
+    }
     pause(home.machine, kLookAgain);
   }
 }
@@ -137,7 +146,7 @@ int recover_command(const Arguments& arguments, World& world) {
   if (!program) return complain(world, "recover", program.error().text, kExitNo);
   auto begun = begin_roots(home->machine, *scan, *program, [](const Recovery&) {});
   if (!begun) return complain(world, "recover", begun.error().text, kExitNo);
-  const auto left = wait_for_rest(*home);
+  const auto left = wait_for_rest(*home, *program);
   if (!left) return complain(world, "recover", left.error().text, kExitNo);
   if (left->empty()) {
     if (!arguments.has("json")) world.out.write("recovered\n");

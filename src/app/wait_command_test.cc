@@ -1,7 +1,7 @@
 // `tend wait`: what comes, what cannot come any more, and what takes too long.
 #include <gtest/gtest.h>
 
-#include "app/reading_test.h"
+#include "app/growing_test.h"
 #include "app/wait_command.h"
 
 namespace tend {
@@ -98,6 +98,71 @@ TEST(WaitCommand, refuses_a_state_that_there_is_not) {
   const Answer answer = reading.tend({"wait", "worker", "--for", "happy"});
   EXPECT_EQ(answer.exit, kExitUsage);
   EXPECT_NE(answer.err.find("not 'happy'"), std::string::npos);
+}
+
+// --- Several at once -----------------------------------------------------------------------------
+
+class WaitForSeveral : public Growing {
+ protected:
+  /// coder ends after two minutes, tester after four.
+  void grow() {
+    family.behaves["coder"] = work_for(2min);
+    family.behaves["tester"] = work_for(4min);
+    start_lead();
+    family.dispatch("lead", "coder");
+    family.dispatch("lead", "tester");
+    universe.run_for(5s);
+  }
+};
+
+TEST_F(WaitForSeveral, returns_when_the_last_of_them_is_there) {
+  grow();
+  const Instant before = universe.now();
+  const Answer answer = tend_in("lead", {"wait", "tester", "coder"});
+  EXPECT_EQ(answer.exit, kExitYes) << answer.err;
+  EXPECT_EQ(answer.out, "tester: done, exit 0\ncoder: done, exit 0\n") << "in the order asked for";
+  EXPECT_GE(universe.now() - before, 220s);
+  EXPECT_LE(universe.now() - before, 4min);
+}
+
+TEST_F(WaitForSeveral, exits_1_if_one_of_them_cannot_come_and_waits_for_the_others) {
+  family.behaves["failing"] = [](SimSelf& self) { self.exit_after(10s, 3); };
+  family.change = [](AgentFile& file) {
+    if (file.agent == "failing") file.restart = RestartPolicy::never;
+  };
+  grow();
+  family.dispatch("lead", "failing");
+  universe.run_for(1s);
+  const Answer answer = tend({"wait", "nobody", "failing", "coder", "--for", "done"});
+  EXPECT_EQ(answer.exit, kExitNo);
+  EXPECT_EQ(answer.out, "coder: done, exit 0\n");
+  EXPECT_TRUE(answer.err.starts_with("tend wait: no agent 'nobody'")) << answer.err;
+  EXPECT_TRUE(answer.err.ends_with("tend wait: failing will not be done: failed, exit 3\n"))
+      << answer.err;
+}
+
+TEST_F(WaitForSeveral, gives_all_of_them_one_time) {
+  grow();
+  const Instant before = universe.now();
+  const Answer answer = tend({"wait", "lead", "tester", "coder", "--timeout", "3m"});
+  EXPECT_EQ(answer.exit, kExitNo);
+  EXPECT_EQ(universe.now() - before, 3min);
+  EXPECT_EQ(answer.err,
+            "tend wait: lead: still working after 3m\ntend wait: tester: still working after 3m\n");
+  EXPECT_EQ(answer.out, "coder: done, exit 0\n") << "it came in time, though looked at last";
+}
+
+TEST_F(WaitForSeveral, says_each_as_json) {
+  grow();
+  const Answer answer = tend({"wait", "coder", "lead", "--timeout", "3m", "--json"});
+  EXPECT_EQ(answer.exit, kExitNo);
+  const std::size_t end = answer.out.find('\n');
+  const auto first = nlohmann::json::parse(answer.out.substr(0, end), nullptr, false);
+  const auto second = nlohmann::json::parse(answer.out.substr(end + 1), nullptr, false);
+  EXPECT_EQ(first["agent"]["agent"], "coder");
+  EXPECT_EQ(first["reached"], true);
+  EXPECT_EQ(second["agent"]["agent"], "lead");
+  EXPECT_EQ(second["timed_out"], true);
 }
 
 }  // namespace

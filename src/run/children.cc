@@ -389,7 +389,8 @@ void Children::take_home(Child& child, const Result<BroughtHome>& brought) {
     settle(child, ChildStatus::done, how);
     tell_lead(child, "child-merged", fmt::format("{}: {}", name_of(child), how));
   } else {
-    settle(child, ChildStatus::unmerged, how);
+    // After an error nobody knows how far it came: what was announced stays so.
+    settle(child, ChildStatus::unmerged, brought ? how : child.line.note);
     tell_lead(child, "child-unmerged",
               fmt::format("the work of {} is not merged: {}. `tend merge {}` tries again",
                           name_of(child), how, name_of(child)));

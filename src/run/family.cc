@@ -78,6 +78,11 @@ Result<std::unique_ptr<File>> wait_for_registry(Machine& machine, Folder& folder
 }
 
 Result<void> check_order(Folder& folder, const std::string& name) {
+  const auto says = read_heartbeat(folder);
+  if (!says) return std::unexpected(says.error());
+  if (*says && is_terminal((*says)->status)) {
+    return fail(fmt::format("{} is over: it takes no new children", name));
+  }
   const auto intent = read_intent(folder);
   if (!intent) return std::unexpected(intent.error());
   if (!*intent) return {};

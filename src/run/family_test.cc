@@ -39,11 +39,9 @@ class FindParent : public FamilyTest {
 
 class ChildPlaceTest : public FamilyTest {
  protected:
-  ChildPlaceTest() {
+  ParentAgent start_lead() {
     family.root("lead");
     universe.run_for(5s);
-  }
-  ParentAgent open_lead() {
     auto folder = machine.folders.open(family.folders["lead"]);
     auto agent = read_agent_file(**folder);
     return {*std::move(folder), *std::move(agent)};
@@ -74,7 +72,7 @@ class ChildPlaceTest : public FamilyTest {
   }
 
   Machine& machine = universe.machine("dispatch");
-  ParentAgent lead = open_lead();
+  ParentAgent lead = start_lead();
 };
 
 // --- Finding -------------------------------------------------------------------------------------

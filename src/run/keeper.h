@@ -121,6 +121,7 @@ class Keeper {
   void leave(WorkOutcome outcome, std::string ended_by);
   void end_rest(bool at_once);
   void write_end();
+  [[nodiscard]] std::optional<std::unique_ptr<File>> close_registry();
   void tell_end(const std::string& over);
   void say_doubt();
   void begin_dialogue(LaunchOrder& order);
@@ -270,9 +271,10 @@ class Keeper {
   std::optional<Instant> kill_after_;  // there must be time to see whether others are silent too
   std::optional<Instant> begin_at_;    // the next life, after a pause
   std::uint32_t attempts_ = 0;
-  std::uint32_t short_lives_ = 0;    // in a row, of those that ended well
-  std::uint32_t failed_starts_ = 0;  // in a row
-  Subscribed end_again_;             // until the end could be written
+  std::uint32_t short_lives_ = 0;     // in a row, of those that ended well
+  std::uint32_t failed_starts_ = 0;   // in a row
+  Subscribed end_again_;              // until the end could be written
+  std::uint32_t registry_waits_ = 0;  // of the end for somebody who registers a child
 
   Instant beat_due_{};
   Instant last_look_{};

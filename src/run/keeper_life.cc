@@ -262,6 +262,8 @@ void Keeper::end_rest(bool at_once) {
 }
 
 void Keeper::write_end() {
+  const auto registry = close_registry();
+  if (!registry) return;
   Heartbeat& says = pulse_->change();
   says.status = outcome_ == WorkOutcome::done ? Status::completed : Status::withdrawn;
   says.outcome = outcome_;

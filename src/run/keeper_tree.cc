@@ -19,6 +19,8 @@ using namespace std::chrono_literals;
 
 constexpr Duration kLeavesMayTake = 150s;  // saving, three signals, and their bounds
 constexpr Duration kLeavesMayTakeNow = 40s;
+constexpr Duration kRegistryAgain = 50ms;
+constexpr std::uint32_t kMostRegistryWaits = 1200;  // a minute: as long as a dispatch may take
 constexpr std::size_t kMostNews = 10;
 constexpr std::size_t kLongestNews = 300;
 constexpr std::string_view kTheWork = "work";  // the task that an agent's own work is to the judge
@@ -181,6 +183,23 @@ bool Keeper::stays_for_children(WorkOutcome outcome, const std::string& ended_by
   pulse_->change().outcome = outcome;
   pulse_->change().ended_by = ended_by;
   return true;
+}
+
+/// Nobody may be registered between the last look at the children and the last word: who comes
+/// later sees that it is over. nullopt: not yet.
+std::optional<std::unique_ptr<File>> Keeper::close_registry() {
+  if (only_watches() || record_.life == 0 || shutting_down_) return nullptr;
+  auto lock = lock_registry(*folder_);
+  if (lock && *lock == nullptr && ++registry_waits_ < kMostRegistryWaits) {
+    end_again_ = machine_.loop.at(machine_.clock.now() + kRegistryAgain, [this] { write_end(); });
+    return std::nullopt;
+  }
+  children_->refresh();
+  if (children_->unsettled() == 0) return lock ? *std::move(lock) : nullptr;
+  stage_ = Stage::between;
+  std::ignore = stays_for_children(outcome_, ended_by_);
+  look_now();
+  return std::nullopt;
 }
 
 /// A life is over: what children brought to an end meanwhile is brought home while nobody works

@@ -232,8 +232,8 @@ std::string TreeE2e::registered(const std::string& parent, const std::string& ch
 
 // --- Proving ------------------------------------------------------------------------------------
 
-std::map<std::string, Kept> TreeE2e::ledger() const {
-  std::map<std::string, Kept> kept;
+std::map<std::string, LedgerEntry> TreeE2e::ledger() const {
+  std::map<std::string, LedgerEntry> kept;
   for (const std::string& line : lines_of(read_file(scratch() / "ledger"))) {
     std::istringstream words(line);
     std::string name;
@@ -241,7 +241,7 @@ std::map<std::string, Kept> TreeE2e::ledger() const {
     long life = 0;
     long pid = 0;
     words >> name >> life >> pid >> what;
-    Kept& one = kept[name];
+    LedgerEntry& one = kept[name];
     if (what == "start") one.starts.push_back(life);
     if (what == "end") ++one.ends;
     if (what == "TWICE") one.twice = true;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -23,7 +22,7 @@ struct Part {
 };
 
 /// What the ledger says of one agent.
-struct Kept {
+struct LedgerEntry {
   std::vector<long> starts;  // the lives
   long ends = 0;
   bool twice = false;  // it was started while it lived
@@ -65,7 +64,7 @@ class TreeE2e : public E2e {
   void kill_all(const std::vector<pid_t>& pids);
   [[nodiscard]] std::map<std::string, pid_t> processes_of(const Names& names) const;
 
-  [[nodiscard]] std::map<std::string, Kept> ledger() const;
+  [[nodiscard]] std::map<std::string, LedgerEntry> ledger() const;
   /// Nobody ran twice, everybody ended once, and no life was counted twice.
   void expect_clean_ledger(const Names& names) const;
   /// The work of all of them is in the commit that this work tree is at.
