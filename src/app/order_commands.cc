@@ -148,6 +148,10 @@ int give_one(const Arguments& arguments, World& world, Home& home, const std::st
     return complain(world, order.command, kept.error().text, kExitNo);
   }
   poke_keeper(home.machine, folder);
+  if (order.intent.want == Want::drain) {
+    world.err.write(fmt::format(
+        "tend stop: {} finishes its turn first; a program without turns ends by itself\n", agent));
+  }
   Heartbeat heartbeat = known->heartbeat;
   const bool reached = wait_for(home.machine, folder, order.may_take, order.done, heartbeat);
   report(arguments, world, order, agent, reached, heartbeat);

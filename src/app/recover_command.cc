@@ -52,6 +52,10 @@ std::vector<Recovery> worth_lines(const RecoveryScan& scan) {
 void print_text(World& world, const RecoveryScan& scan, bool dry) {
   const std::vector<Recovery> lines = worth_lines(scan);
   for (const Recovery& one : lines) {
+    if (one.bucket == Bucket::merge && !one.is_due()) {
+      world.out.write(fmt::format("unmerged  {0}: {1}; `tend merge {0}`\n", one.agent, one.why));
+      continue;
+    }
     world.out.write(fmt::format(
         "{}  {}: {}{}\n", left_aligned(word(one.bucket), 8), one.agent, one.why,
         one.by.empty() || one.by == "recover" ? ""

@@ -171,7 +171,8 @@ TEST_F(RecoverCommand, says_that_work_waits_on_its_branch_and_is_nobodys_to_merg
   const Answer answer = tend({"recover"});
   EXPECT_EQ(answer.exit, kExitYes);
   EXPECT_EQ(answer.out,
-            "merge     coder: it ended well, and its work is not merged\nnothing to recover\n");
+            "unmerged  coder: it ended well, and its work is not merged; `tend merge "
+            "coder`\nnothing to recover\n");
 }
 
 }  // namespace

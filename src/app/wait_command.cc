@@ -63,6 +63,10 @@ class Waiting {
       return now - *without_keeper_ < kKeeperMayReturn ? Reached::not_yet : Reached::never;
     }
     without_keeper_.reset();
+    const bool waits_for_end = state_ == "finished" || state_ == "done";
+    if (waits_for_end && entry_.verdict == Verdict::looping && entry_.group == Group::needs_you) {
+      return Reached::never;  // held: it goes on if a person lets it
+    }
     // `finished` is the agent's end, not the end of one of its lives.
     const bool is_it = state_ != "finished" && says.life > 0 && state_ == word(entry_.verdict);
     return is_it ? Reached::yes : Reached::not_yet;
@@ -120,7 +124,9 @@ int wait_for_one(const Arguments& arguments, World& world, Home& home, const std
                                 format_duration(awaited.timeout.value_or(Duration{}))),
                     kExitNo);
   }
-  const std::string cure = entry.over() ? "" : "; put one on: " + entry.to_do;
+  const std::string cure = entry.over()                      ? ""
+                           : entry.keeper == KeeperIs::alive ? "; see: " + entry.to_do
+                                                             : "; put one on: " + entry.to_do;
   return complain(
       world, "wait",
       fmt::format("{} will not be {}: {}{}", entry.handle, state, words_of(entry), cure), kExitNo);

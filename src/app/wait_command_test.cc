@@ -46,6 +46,18 @@ TEST(WaitCommand, returns_when_a_verdict_has_come) {
   EXPECT_EQ(reading.heartbeat().verdict, Verdict::suspect);
 }
 
+TEST(WaitCommand, does_not_wait_for_the_end_of_one_that_is_held) {
+  Reading reading;
+  reading.be_patient_as_with_an_agent();
+  reading.universe.behaviours["worker"] = [](SimSelf& self) { self.exit_after(2s, 4); };
+  reading.start_keeper();
+  const Answer answer = reading.tend({"wait", "worker", "--timeout", "1h"});
+  EXPECT_EQ(answer.exit, kExitNo);
+  EXPECT_TRUE(answer.err.starts_with("tend wait: worker-s1 will not be finished: looping"))
+      << answer.err;
+  EXPECT_TRUE(answer.err.ends_with("see: tend unpause worker-s1\n")) << answer.err;
+}
+
 TEST(WaitCommand, gives_up_after_the_time_it_was_given) {
   Reading reading;
   reading.start_worker();

@@ -138,6 +138,21 @@ void Children::look_at(Child& child, const Care& care) {
   facts.just_asked = folder && child.keeper_changed;
   if (!problem.empty()) facts.unreadable = problem;
   carry_out(child, plan_for(facts), care);
+  tell_if_held(child);
+}
+
+/// It ended the same way too often. Its lead decides: nobody else may be there to.
+void Children::tell_if_held(Child& child) {
+  const Heartbeat& says = child.seen.says;
+  const bool is_held = child.keeper == ChildKeeper::alive && says.verdict == Verdict::looping;
+  if (!std::exchange(child.is_held, is_held) && is_held) {
+    tell_lead(child, "child-held",
+              fmt::format("{0} is held: {1}. `tend unpause {0}` lets it try again, `tend stop {0}` "
+                          "gives it up",
+                          name_of(child),
+                          says.because.empty() ? "it ended the same way too often"
+                                               : on_one_line(says.because.front())));
+  }
 }
 
 void Children::look_at_keeper(Child& child, Folder& folder) {
@@ -212,20 +227,20 @@ void Children::carry_out(Child& child, const ChildPlan& plan, const Care& care) 
       return;
     case Bucket::settled:
       settle(child, ChildStatus::done, plan.why);
-      return tell_lead(child, "child-done", end_words(child));
+      return tell_end(child, "child-done", end_words(child));
     case Bucket::merge:
       settle(child, ChildStatus::unmerged, plan.why);
-      return tell_lead(child, "child-done",
-                       fmt::format("{}. Its work is in {}; `tend merge {}` brings it here",
-                                   end_words(child), child.seen.agent->worktree, name_of(child)));
+      return tell_end(child, "child-done",
+                      fmt::format("{}. Its work is in {}; `tend merge {}` brings it here",
+                                  end_words(child), child.seen.agent->worktree, name_of(child)));
     case Bucket::tell:
       settle(child, ChildStatus::gone, plan.why);
-      return tell_lead(
+      return tell_end(
           child, "child-gone",
           fmt::format("{}: {}. See `tend logs {}`", end_words(child), plan.why, name_of(child)));
     case Bucket::drop:
       settle(child, ChildStatus::gone, plan.why);
-      return tell_lead(child, "child-gone", fmt::format("{}: {}", name_of(child), plan.why));
+      return tell_end(child, "child-gone", fmt::format("{}: {}", name_of(child), plan.why));
     case Bucket::unknown:
       return say_once(child, fmt::format("{} is left alone: {}", name_of(child), plan.why));
     case Bucket::wait:
@@ -287,9 +302,13 @@ void Children::settle(Child& child, ChildStatus status, const std::string& note)
   child.line = std::move(line);
 }
 
+/// Once it is written down that it ended; else the next look tries again.
+void Children::tell_end(const Child& child, const std::string& kind, const std::string& text) {
+  if (is_settled(child.line.status)) tell_lead(child, kind, text);
+}
+
 /// What its lead should know: in the file that it reads, and for people who follow.
 void Children::tell_lead(const Child& child, const std::string& kind, const std::string& text) {
-  if (!is_settled(child.line.status)) return;
   Message message;
   message.at = calendar_seconds(machine_.clock.wall());
   message.kind = kind;

@@ -78,6 +78,7 @@ class Children {
     bool keeper_changed = true;  // its process ended, or was never looked at
     bool is_begun = false;       // a keeper was put on that has not taken its lock yet
     bool tried = false;          // to bring its work home
+    bool is_held = false;        // it loops
     std::optional<Verdict> told;
     bool told_asking = false;
     Instant told_at{};
@@ -92,6 +93,8 @@ class Children {
   [[nodiscard]] KeeperProgram program_for(const Child& child);
   void settle(Child& child, ChildStatus status, const std::string& note);
   void tell_lead(const Child& child, const std::string& kind, const std::string& text);
+  void tell_end(const Child& child, const std::string& kind, const std::string& text);
+  void tell_if_held(Child& child);
   void tell_judge(Child& child, SignalBatch& batch);
   void say_once(Child& child, const std::string& text);
   void bring_next();

@@ -274,8 +274,12 @@ void Keeper::look_at_outcome(bool is_due) {
     says.work_phase = said.phase;
   }
   const bool of_this_life = said.life == 0 || said.life == record_.life;
-  if (said.outcome == WorkOutcome::none || !of_this_life || said.outcome == own_word_) return;
+  if (!of_this_life || said.outcome == own_word_) return;
   own_word_ = said.outcome;
+  if (own_word_ == WorkOutcome::none) {  // it goes on after all
+    batch_.signals.push_back({.is = Kind::status, .status = Status::running});
+    return;
+  }
   if (!said.note.empty()) says.note = said.note;
   batch_.signals.push_back(
       {.is = Kind::status,

@@ -28,26 +28,23 @@ class Registries {
  public:
   explicit Registries(Machine& machine) : machine_(machine) {}
 
-  std::optional<ChildStatus> status_of(const std::string& parent_folder,
-                                       const std::string& heartbeat) {
+  /// nullptr if it says nothing.
+  const ChildLine* line_of(const std::string& parent_folder, const std::string& heartbeat) {
     auto [found, is_new] = read_.try_emplace(parent_folder);
     if (is_new) {
       const auto folder = machine_.folders.open(parent_folder);
       const auto children = folder ? read_children(**folder) : std::unexpected(folder.error());
       if (children) {
-        for (const ChildLine& line : children->children) {
-          found->second[line.heartbeat] = line.status;
-        }
+        for (const ChildLine& line : children->children) found->second[line.heartbeat] = line;
       }
     }
-    const auto status = found->second.find(heartbeat);
-    if (status == found->second.end()) return std::nullopt;
-    return status->second;
+    const auto line = found->second.find(heartbeat);
+    return line == found->second.end() ? nullptr : &line->second;
   }
 
  private:
   Machine& machine_;
-  std::map<std::string, std::map<std::string, ChildStatus>> read_;
+  std::map<std::string, std::map<std::string, ChildLine>> read_;
 };
 
 /// Of each agent that was looked at: whether there is, or will be, a keeper to care for its
@@ -64,6 +61,38 @@ ChildPlan plan_without_parent(const ChildPlan& plan, bool is_over) {
   return {Bucket::settled, "it is over, and so is its parent"};
 }
 
+/// The first of a tree: there is nobody to merge it into, or to tell of it.
+void plan_root(ChildFacts facts, Recovery& found) {
+  facts.own_worktree = false;
+  const ChildPlan plan = plan_for(facts);
+  found.bucket = plan.bucket == Bucket::tell ? Bucket::settled : plan.bucket;
+  found.why = plan.why;
+  if (wants_keeper(found.bucket)) found.by = kRecover;
+}
+
+/// `cares` is the name of the parent, if there is or will be a keeper of it.
+void plan_child(ChildFacts facts, const ChildLine* line, const std::string* cares,
+                Recovery& found) {
+  facts.settled = line != nullptr && is_settled(line->status);
+  ChildPlan plan = plan_for(facts);
+  const bool never_began = !facts.heartbeat || (found.is_over && !facts.started);
+  if (line == nullptr && never_began) {
+    plan = {Bucket::settled, "its dispatch was cut off before it was registered"};
+  } else if (line != nullptr && line->status == ChildStatus::unmerged) {
+    plan = {Bucket::merge, line->note};
+  } else if (cares != nullptr) {
+    const bool is_due = wants_keeper(plan.bucket) || plan.bucket == Bucket::merge ||
+                        plan.bucket == Bucket::tell || plan.bucket == Bucket::drop ||
+                        (plan.bucket == Bucket::settled && !facts.settled);
+    if (is_due) found.by = *cares;
+  } else {
+    plan = plan_without_parent(plan, found.is_over);
+    if (wants_keeper(plan.bucket)) found.by = kRecover;
+  }
+  found.bucket = plan.bucket;
+  found.why = std::move(plan.why);
+}
+
 Recovery look_at(Machine& machine, KnownAgent& known, Registries& registries, Cared& cared) {
   Recovery found;
   found.agent = known.heartbeat.agent;
@@ -76,35 +105,13 @@ Recovery look_at(Machine& machine, KnownAgent& known, Registries& registries, Ca
   if (seen.agent) found.agent = seen.agent->agent;
   found.is_over = facts.end != ChildEnd::none;
   const std::string parent = seen.agent ? folder_of_heartbeat(seen.agent->parent_heartbeat) : "";
-  ChildPlan plan;
   if (parent.empty()) {
-    facts.own_worktree = false;  // nobody to merge it into
-    plan = plan_for(facts);
-    if (plan.bucket == Bucket::tell) plan.bucket = Bucket::settled;
-    if (wants_keeper(plan.bucket)) found.by = kRecover;
+    plan_root(facts, found);
   } else {
-    const auto status =
-        registries.status_of(parent, found.folder + "/" + std::string(kHeartbeatFile));
-    facts.settled = status && is_settled(*status);
     const auto cares = cared.find(parent);
-    plan = plan_for(facts);
-    const bool never_began = !facts.heartbeat || (found.is_over && !facts.started);
-    if (!status && never_began) {
-      plan = {Bucket::settled, "its dispatch was cut off before it was registered"};
-    } else if (status == ChildStatus::unmerged) {
-      plan = {Bucket::merge, "it ended well, and its work is not merged"};
-    } else if (cares != cared.end()) {
-      const bool is_due = wants_keeper(plan.bucket) || plan.bucket == Bucket::merge ||
-                          plan.bucket == Bucket::tell || plan.bucket == Bucket::drop ||
-                          (plan.bucket == Bucket::settled && !facts.settled);
-      if (is_due) found.by = cares->second;
-    } else {
-      plan = plan_without_parent(plan, found.is_over);
-      if (wants_keeper(plan.bucket)) found.by = kRecover;
-    }
+    plan_child(facts, registries.line_of(parent, found.folder + "/" + std::string(kHeartbeatFile)),
+               cares == cared.end() ? nullptr : &cares->second, found);
   }
-  found.bucket = plan.bucket;
-  found.why = std::move(plan.why);
   if (facts.keeper == ChildKeeper::alive || wants_keeper(found.bucket)) {
     cared[found.folder] = found.agent;
   }

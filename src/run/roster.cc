@@ -12,6 +12,7 @@
 #include "base/quote.h"
 #include "run/account_of.h"
 #include "store/agent_file.h"
+#include "store/children.h"
 #include "store/journal.h"
 #include "store/life_record.h"
 
@@ -288,6 +289,7 @@ std::string what_to_do(const Entry& entry) {
   if (entry.verdict == Verdict::looping) command = "unpause";
   if (!entry.over() && entry.keeper != KeeperIs::alive) command = "run -d --attach";
   if (entry.over() || entry.phase == Phase::person || entry.stuck) command = "logs";
+  if (entry.unmerged) command = "merge";
   return fmt::format("tend {} {}", command, entry.handle);
 }
 
@@ -326,6 +328,31 @@ void relate(std::vector<Entry>& entries) {
   }
 }
 
+/// Work that ended well and is not where it belongs: of a lead that is over a person has to see to
+/// it.
+void note_unmerged(std::vector<Entry>& entries, WallTime now) {
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].parent && entries[i].known.folder) places[entries[i].known.folder->path()] = i;
+  }
+  for (const Entry& lead : entries) {
+    if (places.empty() || !lead.known.folder) continue;
+    const auto there = lead.known.folder->facts(std::string(kChildrenFile));
+    if (!there || !*there) continue;
+    const auto children = read_children(*lead.known.folder);
+    if (!children) continue;
+    for (const ChildLine& line : children->children) {
+      const auto place = places.find(folder_of_heartbeat(line.heartbeat));
+      if (line.status != ChildStatus::unmerged || place == places.end()) continue;
+      Entry& child = entries[place->second];
+      if (!child.over()) continue;
+      child.unmerged = true;
+      child.why = "not merged: " + on_one_line(line.note);
+      if (lead.over() && age_of(child.since, now) < kEndMatters) child.group = Group::needs_you;
+    }
+  }
+}
+
 }  // namespace
 
 bool says_stuck(const std::vector<std::string>& because) {
@@ -346,6 +373,7 @@ Result<std::vector<Entry>> roster(Machine& machine, Folder& home) {
   if (!told) return std::unexpected(told.error());
   observer.judge_kept(entries);
   relate(entries);
+  note_unmerged(entries, machine.clock.wall());
   for (Entry& entry : entries) entry.to_do = what_to_do(entry);
   return entries;
 }

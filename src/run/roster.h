@@ -54,7 +54,8 @@ struct Entry {
   Verdict verdict = Verdict::unknown;
   Phase phase = Phase::start;
   std::vector<std::string> because;
-  bool stuck = false;  // by its own word
+  bool stuck = false;     // by its own word
+  bool unmerged = false;  // it ended well, and its work is not where it belongs
   std::string next;
   WallTime next_at{};
   std::optional<WallTime> progressed;  // its last real sign; none: not known

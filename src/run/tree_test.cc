@@ -346,6 +346,40 @@ TEST_F(Tree, children_compaction_with_concurrent_readers_loses_no_line) {
 
 // --- What it says of its work --------------------------------------------------------------------
 
+TEST_F(TreeWork, goes_on_after_all_if_the_agent_takes_its_word_back) {
+  family.behaves["coder"] = [](SimSelf& self) {
+    const auto say = [](SimSelf& me, const std::string& what) {
+      me.write(*me.variable("TEND_INFRA") + "/outcome.json", what);
+    };
+    talk(self);
+    self.after(60s, [say](SimSelf& me) { say(me, R"({"outcome":"withdrawn","life":1})"); });
+    self.after(90s,
+               [say](SimSelf& me) { say(me, R"({"outcome":"none","phase":"again","life":1})"); });
+  };
+  family.root("lead");
+  universe.run_for(5s);
+  family.dispatch("lead", "coder");
+  universe.run_for(80s);
+  EXPECT_EQ(word(family.heartbeat("coder").verdict), "finished");
+  universe.run_for(80s);
+  EXPECT_EQ(word(family.heartbeat("coder").verdict), "working");
+  EXPECT_EQ(family.heartbeat("coder").work_phase, "again");
+  EXPECT_EQ(family.heartbeat("coder").life, 1U);
+}
+
+TEST_F(TreeWork, one_that_is_held_is_told_to_its_lead_once) {
+  family.behaves["coder"] = [](SimSelf& self) { self.exit_after(2s, 4); };
+  family.root("lead");
+  universe.run_for(5s);
+  family.dispatch("lead", "coder");
+  universe.run_for(10min);
+  ASSERT_EQ(family.heartbeat("coder").verdict, Verdict::looping);
+  const auto inbox = family.inbox("lead");
+  ASSERT_EQ(inbox.size(), 1U);
+  EXPECT_TRUE(inbox.front().starts_with("child-held: coder is held")) << inbox.front();
+  EXPECT_TRUE(inbox.front().contains("`tend unpause coder`")) << inbox.front();
+}
+
 TEST_F(TreeWork, ends_with_the_word_of_the_agent_itself) {
   for (const char* const word : {"done", "withdrawn", "escalated"}) {
     Family one;

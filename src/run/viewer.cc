@@ -99,6 +99,11 @@ void Viewer::tick() {
     end(kExitLooping);
     return;
   }
+  const bool stays = heartbeat_.outcome != WorkOutcome::none && heartbeat_.children > 0;
+  if (stays && !std::exchange(said_staying_, true)) {
+    say(fmt::format("{0} itself is over; {1} below it, see `tend tree {0}`", heartbeat_.agent,
+                    heartbeat_.children == 1 ? "one is" : "others are"));
+  }
   look_at_keeper();
   if (over_) return;
   const Duration wait = change_ ? kTick : kTickWithoutHints;

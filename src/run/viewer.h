@@ -58,6 +58,7 @@ class Viewer {
   Heartbeat heartbeat_;
   std::uint64_t heartbeat_file_ = 0;
   bool over_ = false;
+  bool said_staying_ = false;
   int stopping_ = 0;  // the signal that stops the agent; 0: none yet
   int code_ = 0;
   std::string told_;
