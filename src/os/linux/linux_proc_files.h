@@ -63,8 +63,8 @@ Result<void> list_processes(const std::function<void(const Listed&)>& visit);
 /// is not set, beyond the first MiB, or not ours to read.
 std::optional<std::string> read_variable(const Listed& process, std::string_view variable);
 
-/// The whole environment of a process as it was at its exec, NAME=VALUE. nullopt if it is gone, over
-/// or not ours to read, or has more than can be read.
+/// The whole environment of a process as it was at its exec, NAME=VALUE. nullopt if it is gone,
+/// over or not ours to read, or has more than can be read.
 std::optional<std::vector<std::string>> read_environment(std::int64_t pid);
 
 /// At most `most` bytes of a file. The errno where it failed.
