@@ -113,6 +113,27 @@ TEST_F(Tree, does_the_same_without_hints_and_with_groups_of_processes) {
 
 // --- Hearing -------------------------------------------------------------------------------------
 
+TEST_F(Tree, finds_a_lead_and_a_child_that_wait_for_each_other_and_resumes_the_lead) {
+  family.behaves["lead"] = [](SimSelf& self) {
+    self.variable("TEND_LIFE") == "1" ? rest(self) : talk(self);
+  };
+  family.behaves["coder"] = [](SimSelf& self) {
+    self.after(10s, [](SimSelf& me) {
+      me.print(claude_said("I have a question"));
+      me.append(*me.variable("TEND_INFRA") + "/signals.jsonl",
+                R"({"is":"tool-open","id":"w1","tool":"tend wait parent","limit":7200,"life":1})"
+                "\n");
+    });
+  };
+  grow({"coder"});
+  universe.run_for(1min);
+  EXPECT_TRUE(family.heartbeat("coder").asks_parent);
+  EXPECT_EQ(family.verdict("lead"), "idle") << "who waits for it is no excuse";
+  ASSERT_TRUE(universe.run_until([&] { return family.heartbeat("lead").life == 2; }, 15min));
+  EXPECT_EQ(family.decided("coder", "kill"), 0);
+  EXPECT_EQ(family.heartbeat("coder").life, 1U);
+}
+
 TEST_F(Tree, lets_a_lead_wait_while_a_child_works_and_resumes_it_when_all_have_ended) {
   family.behaves["lead"] = [](SimSelf& self) {
     self.variable("TEND_LIFE") == "1" ? rest(self) : talk(self);

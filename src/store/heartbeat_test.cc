@@ -32,6 +32,7 @@ Heartbeat full() {
   heartbeat.exit = {Exit::How::signal, 9};
   heartbeat.note = "indexing";
   heartbeat.leaving = true;
+  heartbeat.asks_parent = true;
   heartbeat.work_phase = "tests";
   heartbeat.children = 2;
   return heartbeat;
@@ -52,7 +53,7 @@ TEST(Heartbeat, has_the_fields_that_others_read_and_ours) {
       R"("since":1773002300.5,"because":["silent 730 s",)"
       R"("process running"],"next":{"what":"kill","at":1773002420.0},)"
       R"("budget":{"spent":1,"allowed":3},"outcome":"none","ended_by":"SIGKILL",)"
-      R"("exit":{"signal":9},"note":"indexing","leaving":true,"work_phase":"tests",)"
+      R"("exit":{"signal":9},"note":"indexing","leaving":true,"asks_parent":true,"work_phase":"tests",)"
       R"("children":2})";
   EXPECT_EQ(format_heartbeat(full()), wanted + "\n");
 }
@@ -65,7 +66,7 @@ TEST(Heartbeat, says_null_where_there_is_nothing) {
 
 TEST(Heartbeat, leaves_out_what_few_agents_have) {
   const std::string text = format_heartbeat({});
-  for (const char* key : {"leaving", "work_phase", "children"}) {
+  for (const char* key : {"leaving", "asks_parent", "work_phase", "children"}) {
     EXPECT_EQ(text.find(key), std::string::npos) << text;
   }
   const Heartbeat heartbeat = parsed(R"({"leaving":1,"work_phase":["x"],"children":-2})");
