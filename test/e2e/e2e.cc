@@ -13,8 +13,9 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <cstdio>
 #include <fstream>
-#include <iterator>
+#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -168,8 +169,17 @@ bool eventually(const std::function<bool()>& predicate, Patience patience) {
 std::string read_file(const Path& path) {
   std::error_code none;
   if (!fs::is_regular_file(path, none)) return "";
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  // Not by streams: a file of /proc cannot be read any more once its process is gone.
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(path.c_str(), "rb"),
+                                                           &std::fclose);
+  std::string text;
+  std::array<char, 4096> piece{};
+  while (in) {
+    const std::size_t got = std::fread(piece.data(), 1, piece.size(), in.get());
+    if (got == 0) break;
+    text.append(piece.data(), got);
+  }
+  return text;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {

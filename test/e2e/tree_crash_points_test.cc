@@ -179,7 +179,9 @@ TEST_F(TreeCrashPointsTest, a_recovery_that_was_cut_off_is_finished_by_the_next)
     EXPECT_TRUE(await(root, [](const Json& h) { return text_in(h, "status") == "running"; }));
     EXPECT_TRUE(eventually([&] { return starts_of(name).size() == 1; }));
     const Json says = heartbeat_of(root);
-    EXPECT_TRUE(kill(static_cast<pid_t>(number_in(says, "keeper_pid"))));
+    const auto keeper = static_cast<pid_t>(number_in(says, "keeper_pid"));
+    EXPECT_TRUE(kill(keeper));
+    EXPECT_TRUE(eventually([&] { return !is_running(keeper); }));
     EXPECT_TRUE(kill(static_cast<pid_t>(number_in(says, "pid"))));
     EXPECT_TRUE(eventually([&] { return processes_with("TEND_INFRA=" + root.string()).empty(); }));
     return root;
