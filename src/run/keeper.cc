@@ -141,10 +141,12 @@ void Keeper::look() {
 
 Condition Keeper::look_at_process() {
   if (!process_) return {};
-  const Condition condition = process_->look();
-  if (!is_over(condition.state) || !notify_socket_) return condition;
-  notify_socket_->hand_over();  // what it said before it ended; it may have named a successor
-  return process_->look();
+  Condition condition = process_->look();
+  if (is_over(condition.state) && notify_socket_) {
+    notify_socket_->hand_over();  // what it said before it ended; it may have named a successor
+    condition = process_->look();
+  }
+  return condition;
 }
 
 void Keeper::note_process(const Condition& condition) {
