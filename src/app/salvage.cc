@@ -165,8 +165,7 @@ Result<std::vector<SavedItem>> saved_work(Machine& machine, Folder& home, const 
   const auto agents = agents_of(home);
   if (!agents) return std::unexpected(agents.error());
   for (const KnownAgent& known : *agents) add_copies(known, *items);
-  std::stable_sort(items->begin(), items->end(),
-                   [](const SavedItem& a, const SavedItem& b) { return a.at < b.at; });
+  std::ranges::sort(*items, {}, [](const SavedItem& one) { return std::pair(one.at, one.what); });
   return items;
 }
 
