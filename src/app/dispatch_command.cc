@@ -11,6 +11,7 @@
 #include "app/agent_options.h"
 #include "base/quote.h"
 #include "run/hire.h"
+#include "run/moment.h"
 #include "run/viewer.h"
 #include "store/home.h"
 
@@ -66,9 +67,7 @@ Result<std::unique_ptr<File>> wait_for_turn(Machine& machine, Folder& trees) {
     if (machine.clock.now() >= until) {
       return fail("--worktree new: others are making work trees in this home; try again");
     }
-    const auto timer =
-        machine.loop.at(machine.clock.now() + kLookAgain, [&] { machine.loop.stop(); });
-    machine.loop.run();
+    let_pass(machine, kLookAgain);
   }
   return turn;
 }

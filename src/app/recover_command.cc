@@ -13,6 +13,7 @@
 #include "app/home_option.h"
 #include "app/look.h"
 #include "base/duration.h"
+#include "run/moment.h"
 #include "run/recover.h"
 
 namespace tend {
@@ -25,11 +26,6 @@ constexpr Duration kOthersMayTake = 120s;
 constexpr Duration kRestMayTake = 120s;
 constexpr Duration kLookAgain = 250ms;
 constexpr Duration kBeginAgain = 5s;  // a keeper that comes has taken its lock by then
-
-void pause(Machine& machine, Duration for_) {
-  const auto timer = machine.loop.at(machine.clock.now() + for_, [&] { machine.loop.stop(); });
-  machine.loop.run();
-}
 
 Json json_of(const Recovery& one) {
   return {{"agent", one.agent},
@@ -100,7 +96,7 @@ Result<std::unique_ptr<File>> wait_for_lock(World& world, Home& home) {
     if (!std::exchange(said, true)) {
       world.err.write("tend recover: waits for another one in this home\n");
     }
-    pause(home.machine, kLookAgain);
+    let_pass(home.machine, kLookAgain);
   }
 }
 
@@ -123,7 +119,7 @@ Result<std::vector<Recovery>> wait_for_rest(Home& home, const KeeperProgram& pro
       auto begun = begin_roots(home.machine, *scan, program, [](const Recovery&) {});
       if (!begun) return std::unexpected(begun.error());
     }
-    pause(home.machine, kLookAgain);
+    let_pass(home.machine, kLookAgain);
   }
 }
 

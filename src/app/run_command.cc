@@ -15,6 +15,7 @@
 #include "run/family.h"
 #include "run/hire.h"
 #include "run/keeper.h"
+#include "run/moment.h"
 #include "run/viewer.h"
 #include "store/home.h"
 
@@ -93,9 +94,7 @@ Result<Keeper::Began> begin_keeping(Machine& machine, Keeper& keeper, Folder& fo
     auto began = keeper.begin();
     if (!began || *began != Keeper::Began::kept_by_another) return began;
     if (has_keeper(machine, folder) || machine.clock.now() >= until) return began;
-    const auto timer =
-        machine.loop.at(machine.clock.now() + kLookAgain, [&] { machine.loop.stop(); });
-    machine.loop.run();
+    let_pass(machine, kLookAgain);
   }
 }
 

@@ -56,16 +56,16 @@ SavedItem item_of(const SavedWork& saved) {
                  .commit = saved.commit,
                  .at = saved.at,
                  .files = saved.files,
-                 .why = saved.message};
+                 .why = saved.why.empty() ? saved.message : saved.why};
   std::string_view name = saved.ref;
   if (name.starts_with(kRefs)) name.remove_prefix(kRefs.size());
   const std::size_t slash = name.rfind('/');
   if (slash != name.npos) item.life = name.substr(slash + 1);
   item.agent = name.substr(0, slash);
-  // A name that is no part of a ref stands as it is in the title, which then says nothing more.
+  // A name that is no part of a ref stands as it is in the title.
   if (const auto agent = agent_in_title(saved.message)) {
     item.agent = *agent;
-    item.why.clear();
+    item.why = saved.why;
   }
   return item;
 }

@@ -54,10 +54,10 @@ ChildPlan ended(const ChildFacts& child) {
 }
 
 ChildPlan without_keeper(const ChildFacts& child) {
-  if (child.process == ChildProcess::unknown) {
+  if (child.process == ProcessIs::unknown) {
     return plan(Bucket::unknown, "whether its process lives cannot be known");
   }
-  if (child.process == ChildProcess::alive) {
+  if (child.process == ProcessIs::alive) {
     return plan(Bucket::attach, "it lives, and its keeper is gone");
   }
   if (child.just_asked) return plan(Bucket::wait, "its keeper is about to begin");

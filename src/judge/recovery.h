@@ -41,7 +41,7 @@ enum class ChildEnd : std::uint8_t {
 };
 
 enum class ChildKeeper : std::uint8_t { none, alive, hung };
-enum class ChildProcess : std::uint8_t { none, alive, gone, unknown };
+enum class ProcessIs : std::uint8_t { none, alive, gone, unknown };
 
 /// What is known of one child.
 struct ChildFacts {
@@ -52,7 +52,7 @@ struct ChildFacts {
   std::string unreadable;   // why something of it cannot be read; "" if all can
   ChildEnd end = ChildEnd::none;
   ChildKeeper keeper = ChildKeeper::none;
-  ChildProcess process = ChildProcess::none;
+  ProcessIs process = ProcessIs::none;
   bool of_this_boot = true;     // what is recorded is of this boot
   bool started = false;         // it had a life
   bool leaving = false;         // it gave its parent up and is about to end

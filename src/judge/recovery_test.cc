@@ -17,13 +17,13 @@ Bucket bucket_of(const ChildFacts& facts) { return plan_for(facts).bucket; }
 TEST(Recovery, leaves_a_living_child_alone) {
   ChildFacts facts = child();
   facts.keeper = ChildKeeper::alive;
-  facts.process = ChildProcess::alive;
+  facts.process = ProcessIs::alive;
   EXPECT_EQ(bucket_of(facts), Bucket::adopt);
 }
 
 TEST(Recovery, puts_a_keeper_on_a_living_child_that_lost_its_own) {
   ChildFacts facts = child();
-  facts.process = ChildProcess::alive;
+  facts.process = ProcessIs::alive;
   EXPECT_EQ(bucket_of(facts), Bucket::attach);
   facts.keeper = ChildKeeper::hung;
   EXPECT_EQ(bucket_of(facts), Bucket::attach);
@@ -31,7 +31,7 @@ TEST(Recovery, puts_a_keeper_on_a_living_child_that_lost_its_own) {
 
 TEST(Recovery, resumes_a_dead_child_that_has_budget) {
   ChildFacts facts = child();
-  facts.process = ChildProcess::gone;
+  facts.process = ProcessIs::gone;
   EXPECT_EQ(bucket_of(facts), Bucket::resume);
   facts.of_this_boot = false;
   EXPECT_EQ(plan_for(facts).why, "it died with the machine");
@@ -39,7 +39,7 @@ TEST(Recovery, resumes_a_dead_child_that_has_budget) {
 
 TEST(Recovery, only_holds_a_dead_child_whose_budget_is_spent) {
   ChildFacts facts = child();
-  facts.process = ChildProcess::gone;
+  facts.process = ProcessIs::gone;
   facts.spent = 9;
   EXPECT_EQ(bucket_of(facts), Bucket::attach);
   EXPECT_TRUE(plan_for(facts).why.contains("held"));
@@ -58,7 +58,7 @@ TEST(Recovery, resumes_an_orphan_without_asking_for_its_keeper) {
 TEST(Recovery, waits_for_one_that_is_leaving) {
   ChildFacts facts = child();
   facts.keeper = ChildKeeper::alive;
-  facts.process = ChildProcess::alive;
+  facts.process = ProcessIs::alive;
   facts.leaving = true;
   EXPECT_EQ(bucket_of(facts), Bucket::wait);
 }
@@ -100,7 +100,7 @@ TEST(Recovery, drops_what_left_neither_a_file_nor_a_work_tree) {
 
 TEST(Recovery, does_nothing_about_what_it_cannot_know) {
   ChildFacts facts = child();
-  facts.process = ChildProcess::unknown;
+  facts.process = ProcessIs::unknown;
   EXPECT_EQ(bucket_of(facts), Bucket::unknown);
   facts = child();
   facts.unreadable = "cannot read .heartbeat";
@@ -110,7 +110,7 @@ TEST(Recovery, does_nothing_about_what_it_cannot_know) {
 
 TEST(Recovery, writes_the_end_of_one_that_is_to_be_stopped) {
   ChildFacts facts = child();
-  facts.process = ChildProcess::gone;
+  facts.process = ProcessIs::gone;
   facts.wanted = false;
   EXPECT_EQ(bucket_of(facts), Bucket::attach);
 }
@@ -143,14 +143,14 @@ TEST(Recovery, knows_a_bucket_and_a_reason_for_everything) {
         for (int process = 0; process <= 3; ++process) {
           facts.end = static_cast<ChildEnd>(end);
           facts.keeper = static_cast<ChildKeeper>(keeper);
-          facts.process = static_cast<ChildProcess>(process);
+          facts.process = static_cast<ProcessIs>(process);
           const ChildPlan plan = plan_for(facts);
           ASSERT_FALSE(plan.why.empty());
           const bool begins = plan.bucket == Bucket::resume || plan.bucket == Bucket::start;
           // Nothing is started beside a process that may live, nor what nobody wants.
           if (begins && facts.end == ChildEnd::none) {
-            ASSERT_NE(facts.process, ChildProcess::alive);
-            ASSERT_NE(facts.process, ChildProcess::unknown);
+            ASSERT_NE(facts.process, ProcessIs::alive);
+            ASSERT_NE(facts.process, ProcessIs::unknown);
             ASSERT_TRUE(facts.wanted);
           }
           ASSERT_TRUE(plan.bucket != Bucket::merge || facts.end == ChildEnd::done);

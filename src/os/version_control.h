@@ -91,6 +91,7 @@ struct SavedWork {
   std::string commit;
   WallTime at{};
   std::string message;      // its first line
+  std::string why;          // the first line of what follows; "" if nothing does
   std::uint64_t files = 0;  // changed against its parent
 };
 

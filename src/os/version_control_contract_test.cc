@@ -321,6 +321,7 @@ TYPED_TEST(VersionControlContract, finds_again_what_was_saved_anywhere_in_the_re
   EXPECT_EQ(all[0].ref, "refs/tend/child/1");
   EXPECT_EQ(all[0].commit, saved.commit);
   EXPECT_EQ(all[0].message, "One");
+  EXPECT_EQ(all[0].why, "More");
   EXPECT_EQ(all[0].files, 1U);
 }
 

@@ -9,25 +9,12 @@
 namespace tend {
 namespace {
 
-ChildProcess process_of(Machine& machine, Folder& folder, const Heartbeat& says) {
+ProcessIs process_of(Machine& machine, Folder& folder, const Heartbeat& says) {
   const auto lock = look_at_lock(folder);
-  if (!lock) return ChildProcess::unknown;
+  if (!lock) return ProcessIs::unknown;
   const ProcessId process = *lock ? (*lock)->record.process : says.process;
   // Before its first life the heartbeat names the keeper.
-  if (process.pid == 0 || process == says.keeper) return ChildProcess::none;
-  if (process.boot_id != machine.processes.self().boot_id) return ChildProcess::gone;
-  switch (machine.processes.open(process)->look().state) {
-    case RunState::running:
-    case RunState::stopped:
-      return ChildProcess::alive;
-    case RunState::unknown:
-      return ChildProcess::unknown;
-    case RunState::zombie:
-    case RunState::gone:
-    case RunState::reused:
-      break;
-  }
-  return ChildProcess::gone;
+  return process == says.keeper ? ProcessIs::none : process_state(machine, process);
 }
 
 /// False if somebody ordered it to end.
@@ -55,6 +42,23 @@ void look_at_heartbeat(Folder& folder, ChildSeen& seen, ChildFacts& facts) {
 }
 
 }  // namespace
+
+ProcessIs process_state(Machine& machine, const ProcessId& process) {
+  if (process.pid == 0) return ProcessIs::none;
+  if (process.boot_id != machine.processes.self().boot_id) return ProcessIs::gone;
+  switch (machine.processes.open(process)->look().state) {
+    case RunState::running:
+    case RunState::stopped:
+      return ProcessIs::alive;
+    case RunState::unknown:
+      return ProcessIs::unknown;
+    case RunState::zombie:
+    case RunState::gone:
+    case RunState::reused:
+      break;
+  }
+  return ProcessIs::gone;
+}
 
 ChildEnd child_end_of(const Heartbeat& heartbeat) {
   if (!is_terminal(heartbeat.status)) return ChildEnd::none;

@@ -23,6 +23,9 @@ inline constexpr std::string_view kShutdownWords = "SIGTERM to its keeper";
 
 ChildEnd child_end_of(const Heartbeat& heartbeat);
 
+/// Of a process that is recorded, whoever recorded it; none if its pid is 0.
+ProcessIs process_state(Machine& machine, const ProcessId& process);
+
 /// What a parent may count on: void (unknown) where no keeper stands by it.
 Verdict child_verdict_of(const Heartbeat& heartbeat, ChildKeeper keeper);
 

@@ -69,7 +69,7 @@ TEST_F(ChildLook, knows_one_that_was_only_requested) {
   EXPECT_TRUE(facts.agent_file);
   EXPECT_FALSE(facts.heartbeat);
   EXPECT_FALSE(facts.started);
-  EXPECT_EQ(facts.process, ChildProcess::none);
+  EXPECT_EQ(facts.process, ProcessIs::none);
   EXPECT_TRUE(facts.wanted);
   EXPECT_EQ(plan_for(facts).bucket, Bucket::start);
 }
@@ -96,7 +96,7 @@ TEST_F(ChildLook, looks_at_nothing_else_of_one_that_is_kept) {
   EXPECT_TRUE(facts.heartbeat);
   EXPECT_TRUE(facts.started);
   EXPECT_EQ(facts.end, ChildEnd::none);
-  EXPECT_EQ(facts.process, ChildProcess::none) << "nobody asked";
+  EXPECT_EQ(facts.process, ProcessIs::none) << "nobody asked";
   EXPECT_EQ(plan_for(facts).bucket, Bucket::adopt);
 }
 
@@ -104,10 +104,10 @@ TEST_F(ChildLook, sees_a_process_that_lives_on_without_its_keeper) {
   grow({"coder"});
   leave_alone();
   family.kill_keepers("coder");
-  EXPECT_EQ(look().process, ChildProcess::alive);
+  EXPECT_EQ(look().process, ProcessIs::alive);
   EXPECT_TRUE(look().of_this_boot);
   universe.pause(family.agents("coder").front());
-  EXPECT_EQ(look().process, ChildProcess::alive) << "stopped is not gone";
+  EXPECT_EQ(look().process, ProcessIs::alive) << "stopped is not gone";
   EXPECT_EQ(plan_for(look()).bucket, Bucket::attach);
 }
 
@@ -117,17 +117,17 @@ TEST_F(ChildLook, sees_that_a_process_is_gone) {
   const auto pid = family.agents("coder").front();
   family.kill_both("coder");
   universe.run_for(1s);
-  EXPECT_EQ(look().process, ChildProcess::gone);
+  EXPECT_EQ(look().process, ProcessIs::gone);
   universe.next_pid = pid;
   ASSERT_EQ(universe.start_process("another"), pid);
-  EXPECT_EQ(look().process, ChildProcess::gone) << "the number is another's by now";
+  EXPECT_EQ(look().process, ProcessIs::gone) << "the number is another's by now";
 }
 
 TEST_F(ChildLook, sees_that_a_process_is_of_an_earlier_boot) {
   grow({"coder"});
   universe.reboot();
   const ChildFacts facts = look();
-  EXPECT_EQ(facts.process, ChildProcess::gone);
+  EXPECT_EQ(facts.process, ProcessIs::gone);
   EXPECT_FALSE(facts.of_this_boot);
   EXPECT_EQ(plan_for(facts).bucket, Bucket::resume);
 }
@@ -137,7 +137,7 @@ TEST_F(ChildLook, does_not_take_one_for_gone_that_cannot_be_looked_at) {
   leave_alone();
   family.kill_keepers("coder");
   universe.looking_fails = "Operation not permitted";
-  EXPECT_EQ(look().process, ChildProcess::unknown);
+  EXPECT_EQ(look().process, ProcessIs::unknown);
 }
 
 TEST_F(ChildLook, does_not_take_the_keeper_before_the_first_life_for_the_agent) {
@@ -152,7 +152,7 @@ TEST_F(ChildLook, does_not_take_the_keeper_before_the_first_life_for_the_agent) 
   const ChildFacts facts = look();
   EXPECT_TRUE(facts.heartbeat);
   EXPECT_FALSE(facts.started);
-  EXPECT_EQ(facts.process, ChildProcess::none);
+  EXPECT_EQ(facts.process, ProcessIs::none);
 }
 
 // --- What is wanted of it ------------------------------------------------------------------------

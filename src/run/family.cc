@@ -13,6 +13,7 @@
 #include "base/quote.h"
 #include "os/process_tree.h"
 #include "run/hire.h"
+#include "run/moment.h"
 #include "store/children.h"
 #include "store/heartbeat.h"
 #include "store/home.h"
@@ -71,9 +72,7 @@ Result<std::unique_ptr<File>> wait_for_registry(Machine& machine, Folder& folder
     if (machine.clock.now() >= until) {
       return fail("others are being dispatched by the same agent; try again");
     }
-    const auto timer =
-        machine.loop.at(machine.clock.now() + kLookAgain, [&] { machine.loop.stop(); });
-    machine.loop.run();
+    let_pass(machine, kLookAgain);
   }
 }
 

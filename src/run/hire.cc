@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "run/moment.h"
 #include "store/home.h"
 #include "store/names.h"
 
@@ -46,9 +47,7 @@ Result<std::unique_ptr<File>> lock_names(Machine& machine, Folder& home) {
     if (machine.clock.now() >= until) {
       return fail(home.path() + " is busy: others start agents there; try again");
     }
-    const auto timer =
-        machine.loop.at(machine.clock.now() + kLookAgain, [&] { machine.loop.stop(); });
-    machine.loop.run();
+    let_pass(machine, kLookAgain);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "run/child_look.h"
 #include "store/children.h"
 
 namespace tend {
@@ -28,28 +29,11 @@ std::optional<ParentState> ParentWatch::look(std::optional<ParentState> known) {
   }
   if (found != KeeperWatch::Found::dead) return std::nullopt;
   const auto lock = look_at_lock(*folder_);
-  const Is agent = lock ? state_of_agent(*lock) : Is::not_known;
-  if (agent == Is::alive) std::ignore = watch_.replace(program_, folder_->path());
-  gone_ = agent == Is::dead;
+  if (!lock) return std::nullopt;
+  const ProcessIs agent = process_state(machine_, *lock ? (*lock)->record.process : ProcessId{});
+  if (agent == ProcessIs::alive) std::ignore = watch_.replace(program_, folder_->path());
+  gone_ = agent == ProcessIs::none || agent == ProcessIs::gone;
   return gone_ && known != ParentState::dead ? std::optional(ParentState::dead) : std::nullopt;
-}
-
-ParentWatch::Is ParentWatch::state_of_agent(const std::optional<LockState>& lock) {
-  const ProcessId process = lock ? lock->record.process : ProcessId{};
-  if (process.pid == 0) return Is::dead;
-  if (process.boot_id != machine_.processes.self().boot_id) return Is::dead;
-  switch (machine_.processes.open(process)->look().state) {
-    case RunState::running:
-    case RunState::stopped:
-      return Is::alive;
-    case RunState::unknown:
-      return Is::not_known;
-    case RunState::zombie:
-    case RunState::gone:
-    case RunState::reused:
-      break;
-  }
-  return Is::dead;
 }
 
 void ParentWatch::poke() {

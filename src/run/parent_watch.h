@@ -2,7 +2,6 @@
 // agent are proven gone; a keeper that is missing beside a living agent is replaced from here.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,9 +31,6 @@ class ParentWatch {
   [[nodiscard]] bool is_gone() const { return gone_; }
 
  private:
-  enum class Is : std::uint8_t { alive, dead, not_known };
-  Is state_of_agent(const std::optional<LockState>& lock);
-
   Machine& machine_;
   std::unique_ptr<Folder> folder_;  // nullptr: it cannot be opened, and nothing is known
   KeeperProgram program_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "run/child_look.h"
+#include "run/moment.h"
 #include "store/children.h"
 
 namespace tend {
@@ -165,8 +166,7 @@ Result<void> begin_roots(Machine& machine, const RecoveryScan& scan, const Keepe
     auto started = start_keeper(machine, program, one.folder, {.again = one.is_over});
     if (!started) return started;
     did(one);
-    const auto timer = machine.loop.at(machine.clock.now() + kApart, [&] { machine.loop.stop(); });
-    machine.loop.run();
+    let_pass(machine, kApart);
   }
   return {};
 }

@@ -70,11 +70,10 @@ class CrashPoints : public E2e {
 
   /// `die` has something killed at a point and checks what becomes of that; true if it was reached.
   /// How often a program looks depends on how busy the machine is: the last calls of a kind are not
-  /// made every time.
+  /// made every time. Most points are reached on every machine.
   static void at_each(const std::vector<Point>& points,
                       const std::function<bool(const Point&)>& die) {
     constexpr int kTries = 4;
-    constexpr std::size_t kMostMissed = 2;
     std::size_t hit = 0;
     for (const Point& point : points) {
       SCOPED_TRACE(point.call + " " + std::to_string(point.number));
@@ -88,7 +87,7 @@ class CrashPoints : public E2e {
     }
     std::cout << "killed at " << hit << " of " << points.size() << " points\n";
     EXPECT_GT(points.size(), 5U);
-    EXPECT_LE(points.size() - hit, kMostMissed);
+    EXPECT_GE(hit * 5, points.size() * 4);
   }
 };
 

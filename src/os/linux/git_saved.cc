@@ -34,7 +34,7 @@ class GitSaved final : public GitRow<GitSaved, std::vector<SavedWork>> {
   void begin() {
     const std::string format =
         "%(objecttype)%00%(refname)%00%(objectname)%00%(committerdate:unix)%00"
-        "%(contents:subject)%00";
+        "%(contents:subject)%00%(contents:body)%00";
     git({"for-each-ref", "--count=1000", "--sort=-version:refname", "--sort=-committerdate",
          "--format=" + format, "refs/tend/"},
         &GitSaved::listed);
@@ -42,7 +42,7 @@ class GitSaved final : public GitRow<GitSaved, std::vector<SavedWork>> {
 
   void listed(const Ran& ran) {
     if (!succeeded(ran)) return give_up(complaint(ran));
-    constexpr std::size_t kFields = 5;
+    constexpr std::size_t kFields = 6;
     const auto parts = parts_of(ran.output);
     for (std::size_t i = 0; i + kFields <= parts.size(); i += kFields) {
       if (!parts[i].ends_with("commit")) continue;  // before it: the end of the line before
@@ -50,6 +50,7 @@ class GitSaved final : public GitRow<GitSaved, std::vector<SavedWork>> {
                         .commit = std::string(parts[i + 2]),
                         .at = time_from(parts[i + 3]),
                         .message = std::string(parts[i + 4]),
+                        .why = std::string(parts[i + 5].substr(0, parts[i + 5].find('\n'))),
                         .files = 0});
     }
     std::ranges::reverse(saved_);

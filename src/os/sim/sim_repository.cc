@@ -80,6 +80,10 @@ Merged refused(const SimRepository& here, std::string why) {
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+std::string body_of(const std::string& text) {
+  const std::size_t body = text.find("\n\n");
+  return body == std::string::npos ? "" : first_line(text.substr(body + 2));
+}
 
 }  // namespace
 
@@ -213,6 +217,7 @@ std::vector<SavedWork> SimWorktree::saved() const {
                    .commit = commit.id,
                    .at = commit.at,
                    .message = first_line(commit.message),
+                   .why = body_of(commit.message),
                    .files = sim_differences(before, commit.files)});
   }
   std::ranges::sort(all, {}, [](const SavedWork& one) { return std::pair(one.at, one.ref); });
