@@ -97,7 +97,7 @@ class Speaker {
     signal.tool = *rc::gen::arbitrary<bool>() ? std::string_view("Task") : text(true);
     if (*rc::gen::arbitrary<bool>()) signal.limit = a_time();
     signal.background = *rc::gen::arbitrary<bool>();
-    signal.child_tool = signal.tool == "Task" || *rc::gen::arbitrary<bool>();
+    signal.child_tool = *rc::gen::arbitrary<bool>();
   }
 
   static void process(Signal& signal) {

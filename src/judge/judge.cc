@@ -160,6 +160,7 @@ Outcome Judge::step(std::span<const Signal> signals, Instant now) {
 
 Verdict Judge::verdict() const { return state_->verdict; }
 Phase Judge::phase() const { return state_->phase; }
+std::optional<ParentState> Judge::parent() const { return state_->evidence.life.parent; }
 const Policy& Judge::policy() const { return state_->policy; }
 std::uint32_t Judge::resumes() const { return state_->ladder.spending().used(); }
 std::uint32_t Judge::all_resumes() const { return state_->ladder.spending().total(); }

@@ -36,6 +36,8 @@ class Judge {
 
   [[nodiscard]] Verdict verdict() const;
   [[nodiscard]] Phase phase() const;
+  /// What this life was told of its parent last.
+  [[nodiscard]] std::optional<ParentState> parent() const;
   [[nodiscard]] const Policy& policy() const;
   /// Resumes since the last refill, and over all lives.
   [[nodiscard]] std::uint32_t resumes() const;

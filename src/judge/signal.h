@@ -20,6 +20,11 @@ struct Exit {
   bool operator==(const Exit&) const = default;
 };
 
+/// A tool-open that does not say whether it waits for a child says so by these names.
+constexpr bool is_named_like_child_tool(std::string_view tool) {
+  return tool == "Task" || tool == "Agent";
+}
+
 /// Only the fields that its kind uses are set. Texts are views into the caller's buffer and are
 /// copied by the judge where it keeps them.
 struct Signal {

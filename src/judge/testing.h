@@ -44,7 +44,7 @@ inline Signal tool_open(std::string_view id, std::string_view tool,
   s.id = id;
   s.tool = tool;
   s.limit = limit;
-  s.child_tool = tool == "Task" || tool == "Agent";
+  s.child_tool = is_named_like_child_tool(tool);
   return s;
 }
 inline Signal tool_close(std::string_view id, std::uint32_t same = 0) {

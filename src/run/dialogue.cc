@@ -98,11 +98,20 @@ std::string Dialogue::doubt(const Conversation& conversation, std::uint32_t life
   return "";
 }
 
+/// Where its session grows, worked out once a session. REQUIRES start_.
+const Transcripts& Dialogue::transcripts() {
+  if (!transcripts_ || transcripts_of_ != file_.session) {
+    transcripts_ = transcripts_of(start_->kind, file_.session, agent_.working_folder,
+                                  variable_in(environment_, "HOME"),
+                                  variable_in(environment_, folder_variable_of(start_->kind)));
+    transcripts_of_ = file_.session;
+  }
+  return *transcripts_;
+}
+
 bool Dialogue::transcripts_grew() {
   if (!start_ || file_.session.empty()) return false;
-  const Transcripts where = transcripts_of(
-      start_->kind, file_.session, agent_.working_folder, variable_in(environment_, "HOME"),
-      variable_in(environment_, folder_variable_of(start_->kind)));
+  const Transcripts& where = transcripts();
   WallTime newest{};
   for (const std::string& file : where.files) {
     newest = std::max(newest, machine_.folders.newest_below(file, "", 0).value_or(newest));

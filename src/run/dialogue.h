@@ -45,6 +45,7 @@ class Dialogue {
 
  private:
   void write();
+  const Transcripts& transcripts();
 
   Machine& machine_;
   Folder& folder_;
@@ -52,6 +53,8 @@ class Dialogue {
   std::vector<std::string> environment_;
   std::optional<AgentStart> start_;
   ConversationFile file_;
+  std::optional<Transcripts> transcripts_;
+  std::string transcripts_of_;  // the session that they are of
   bool session_unknown_ = false;
   WallTime grew_{};
 };

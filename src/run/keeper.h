@@ -196,6 +196,7 @@ class Keeper {
   void look_around(Instant now);
   void plan_sample();
   void sample();
+  [[nodiscard]] bool shares_worktree();
   void look_at_fleet(Instant now);
   /// What all processes of the agent have used so far.
   struct Used {

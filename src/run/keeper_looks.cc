@@ -50,7 +50,8 @@ void Keeper::look_around(Instant now) {
   }
   if (files_changed_) {
     files_changed_ = false;
-    batch_.signals.push_back({.is = Kind::activity, .from = ActivityFrom::files});
+    const ActivityFrom from = shares_worktree() ? ActivityFrom::log : ActivityFrom::files;
+    batch_.signals.push_back({.is = Kind::activity, .from = from});
   }
   if (sample_at_ && now >= *sample_at_) sample();
   const auto next = recorder_->next();
@@ -104,6 +105,18 @@ void Keeper::sample() {
       });
 }
 
+/// Where several work, a change of files proves that one of them does, and not which.
+bool Keeper::shares_worktree() {
+  bool shares = false;
+  const auto look = [&](const KnownAgent& other, Folder* open) {
+    if (shares || open == nullptr || !other.problem.empty()) return;
+    if (is_terminal(other.heartbeat.status) || open->path() == folder_->path()) return;
+    const auto agent = read_agent_file(*open);
+    shares = agent && agent->worktree == settings_.agent.worktree;
+  };
+  return !for_each_agent(*home_, look) || shares;
+}
+
 std::optional<Keeper::Used> Keeper::used_so_far() {
   Used used{.at = machine_.clock.now()};
   const auto all = machine_.processes.all(kMarkVariable);
@@ -147,26 +160,23 @@ void Keeper::note_tool_processes() {
 /// of its own agent, so for the others that is the same.
 void Keeper::look_at_fleet(Instant now) {
   if (fleet_looked_ && now - *fleet_looked_ < kFleetAgain) return;
-  const auto agents = agents_of(*home_);
-  if (!agents) return;
-  fleet_looked_ = now;
   const Verdict own = recorder_->judge().verdict();
-  const bool goes_on = std::exchange(fleet_silent_, false) && own == Verdict::unknown;
-  if (!is_silent(own) && !goes_on) return;
+  const bool matters = is_silent(own) || (fleet_silent_ && own == Verdict::unknown);
   std::uint32_t silent = 1;
   std::uint32_t all = 1;
-  for (const KnownAgent& agent : *agents) {
-    if (!agent.problem.empty() || !counts_in_fleet(agent.heartbeat)) continue;
-    if (agent.folder->path() == folder_->path()) continue;
+  const auto count = [&](const KnownAgent& agent, Folder* open) {
+    if (!matters || !agent.problem.empty() || !counts_in_fleet(agent.heartbeat)) return;
+    if (agent.folder->path() == folder_->path()) return;
     const Verdict verdict = agent.heartbeat.verdict;
     const bool is_quiet = is_silent(verdict) || verdict == Verdict::unknown;
-    if (is_quiet && !has_keeper(machine_, *agent.folder)) continue;  // nobody stands by that word
+    if (is_quiet && !has_keeper(machine_, *open)) return;  // nobody stands by that word
     ++all;
     if (is_quiet) ++silent;
-  }
-  if (silent < kFleetAtLeast || silent * 2 < all) return;
-  fleet_silent_ = true;
-  batch_.signals.push_back({.is = Kind::fleet, .count = silent, .of = all});
+  };
+  if (!for_each_agent(*home_, count)) return;
+  fleet_looked_ = now;
+  fleet_silent_ = matters && silent >= kFleetAtLeast && silent * 2 >= all;
+  if (fleet_silent_) batch_.signals.push_back({.is = Kind::fleet, .count = silent, .of = all});
 }
 
 /// The terminal of a watched session: that it was painted is a weak sign.

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/quote.h"
-#include "judge/account.h"
 #include "run/keeper.h"
 #include "store/inbox.h"
 #include "store/json.h"
@@ -82,8 +81,7 @@ void Keeper::note_asking() {
 /// Once it has given its parent up, nobody may adopt it: it ends, and is then begun again.
 void Keeper::look_at_parent() {
   if (!parent_ || shutting_down_) return;  // who goes with the machine brings nobody back
-  const Instant now = machine_.clock.now() + recorder_->shift();
-  const auto news = parent_->look(account(recorder_->judge(), now).parent);
+  const auto news = parent_->look(recorder_->judge().parent());
   if (staying_ && staying_->outcome == WorkOutcome::orphaned && parent_->is_kept()) {
     staying_.reset();
     pulse_->change().leaving = false;

@@ -9,13 +9,18 @@ Pulse::Pulse(Folder& folder, Clock& clock, Heartbeat before, WallTime last_beat)
     : folder_(folder), clock_(clock), says_(std::move(before)), last_beat_(last_beat) {}
 
 Result<void> Pulse::write() {
+  if (written_ && says_ == said_) return {};
   std::string text = format_heartbeat(says_);
-  if (text == written_) return {};
+  if (text == written_) {  // what differs is too small to be told
+    said_ = says_;
+    return {};
+  }
   if (last_beat_ == WallTime{}) last_beat_ = clock_.wall();
   const auto done =
       folder_.replace(std::string(kHeartbeatFile), text, Folder::Sync::no, last_beat_);
   if (!done) return done;
   written_ = std::move(text);
+  said_ = says_;
   file_.reset();
   return {};
 }
@@ -25,6 +30,14 @@ Result<void> Pulse::beat() {
     auto file = folder_.open(std::string(kHeartbeatFile), Folder::Open::update);
     if (!file) return std::unexpected(file.error());
     file_ = *std::move(file);
+    // Somebody took it away, and this is another one: it is to say what the old one said.
+    const auto facts = file_->facts();
+    if (facts && facts->size == 0) {
+      file_.reset();
+      written_.reset();
+      last_beat_ = clock_.wall();
+      return write();
+    }
   }
   const WallTime now = clock_.wall();
   if (auto done = file_->touch(); !done) {

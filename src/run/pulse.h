@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -31,7 +32,8 @@ class Pulse {
   Folder& folder_;
   Clock& clock_;
   Heartbeat says_;
-  std::string written_;
+  Heartbeat said_;                      // what `written_` was made from
+  std::optional<std::string> written_;  // the whole file; none: not by us
   WallTime last_beat_;
   std::unique_ptr<File> file_;
 };

@@ -1,4 +1,4 @@
-// One open file at a time. What the name means is looked up only when the open file has nothing
+// One open file at a time. What the name means now is followed only when the open file has nothing
 // more to say, so that a file which was moved away is read to its end first.
 #include "sense/tail.h"
 
@@ -31,17 +31,21 @@ Result<Tail::Got> Tail::read() {
     if (!opened) return std::unexpected(opened.error());
     if (!*opened) return got;
   }
-  if (const auto done = read_piece(got); !done) return std::unexpected(done.error());
-  if (!got.bytes.empty()) return got;
+  // Where the name still stands for the open file, one question is answered for both.
+  const auto named = folder_.facts(name_);
+  const bool is_same = named && *named && (*named)->file == identity_;
+  const auto done = is_same ? read_piece(got, (*named)->size) : read_open(got);
+  if (!done) return std::unexpected(done.error());
+  if (!got.bytes.empty() || is_same) return got;
 
-  const auto other = is_replaced();
-  if (!other) return std::unexpected(other.error());
-  if (!*other) return got;
+  if (!named) return std::unexpected(named.error());
+  // A name that stands for nothing replaces nothing: the open file is all there is.
+  if (!*named) return got;
   file_.reset();
   const auto opened = open_named(got);
   if (!opened) return std::unexpected(opened.error());
   if (!*opened) return got;
-  if (const auto done = read_piece(got); !done) return std::unexpected(done.error());
+  if (const auto first = read_open(got); !first) return std::unexpected(first.error());
   return got;
 }
 
@@ -68,27 +72,24 @@ Result<bool> Tail::open_named(Got& got) {
   return true;
 }
 
-/// Whether the name now stands for another file than the open one. A name that stands for nothing
-/// replaces nothing: the open file is all there is.
-Result<bool> Tail::is_replaced() {
-  const auto named = folder_.facts(name_);
-  if (!named) return std::unexpected(named.error());
-  return *named && (*named)->file != identity_;
-}
-
-Result<void> Tail::read_piece(Got& got) {
+Result<void> Tail::read_open(Got& got) {
   const auto facts = file_->facts();
   if (!facts) return std::unexpected(facts.error());
-  if (facts->size < offset_) {
+  return read_piece(got, facts->size);
+}
+
+/// `size` is that of the open file.
+Result<void> Tail::read_piece(Got& got, std::uint64_t size) {
+  if (size < offset_) {
     got.cut = true;
     offset_ = 0;
   }
-  if (facts->size == offset_) {
+  if (size == offset_) {
     if (buffer_.capacity() > kKeptWhenEmpty) buffer_ = {};
     return {};
   }
   const bool at_start = offset_ == 0;
-  auto bytes = read_at_offset(facts->size);
+  auto bytes = read_at_offset(size);
   if (!bytes) return std::unexpected(bytes.error());
   if (bytes->starts_with('\0')) {
     // Only what reads as zeros can be a hole, so nobody else pays for the question.
@@ -97,7 +98,7 @@ Result<void> Tail::read_piece(Got& got) {
     if (*data > offset_) {
       got.skipped = true;
       offset_ = *data;
-      bytes = read_at_offset(facts->size);
+      bytes = read_at_offset(size);
       if (!bytes) return std::unexpected(bytes.error());
     }
     // The last block of a hole has zeros that are on the disk.

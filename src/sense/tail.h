@@ -34,8 +34,8 @@ class Tail {
 
  private:
   Result<bool> open_named(Got& got);
-  Result<bool> is_replaced();
-  Result<void> read_piece(Got& got);
+  Result<void> read_open(Got& got);
+  Result<void> read_piece(Got& got, std::uint64_t size);
   Result<std::string_view> read_at_offset(std::uint64_t size);
 
   Folder& folder_;

@@ -22,6 +22,7 @@ struct Contents {
   std::string bytes;
   std::uint64_t identity = 0;
   std::uint64_t hole = 0;  // the blocks before this hold no data
+  int asked = 0;           // for its facts, by whoever has it open
 };
 
 /// Only what reading needs; everything else fails.
@@ -39,6 +40,7 @@ class FakeFile final : public File {
     return size;
   }
   Result<FileFacts> facts() override {
+    ++contents_->asked;
     return FileFacts{contents_->bytes.size(), contents_->identity, {}};
   }
   Result<std::uint64_t> data_from(std::uint64_t offset) override {
@@ -76,6 +78,7 @@ class FakeFolder final : public Folder {
     return std::make_unique<FakeFile>(found->second, broken);
   }
   Result<std::optional<FileFacts>> facts(const std::string& name) override {
+    ++looked;
     if (blind) return fail("cannot look: Input/output error");
     const auto found = files.find(name);
     if (found == files.end()) return std::nullopt;
@@ -114,6 +117,7 @@ class FakeFolder final : public Folder {
   bool broken = false;  // reading fails
   bool blind = false;   // looking up a name fails
   int opened = 0;
+  int looked = 0;  // for what a name stands for
 
  private:
   std::string path_ = "/somewhere";
@@ -234,6 +238,30 @@ TEST_F(TailTest, tells_what_went_wrong_and_goes_on_later) {
   EXPECT_EQ(next(), "one");
   folder.blind = true;
   EXPECT_EQ(next(), "error: cannot look: Input/output error");
+  bytes() += " two";
+  EXPECT_EQ(next(), " two") << "the open file can still be read";
+  EXPECT_EQ(next(), "error: cannot look: Input/output error");
+  folder.blind = false;
+  EXPECT_EQ(next(), "");
+}
+
+TEST_F(TailTest, asks_once_while_there_is_nothing_new) {
+  folder.put("f", "one");
+  EXPECT_EQ(next(), "one");
+  EXPECT_EQ(next(), "");
+  const int looked = folder.looked;
+  const int asked = folder.files["f"]->asked;
+  EXPECT_EQ(next(), "");
+  EXPECT_EQ(folder.looked, looked + 1);
+  EXPECT_EQ(folder.files["f"]->asked, asked);
+  EXPECT_EQ(folder.opened, 1);
+}
+
+TEST_F(TailTest, sees_a_new_file_of_the_same_size_as_the_old_one) {
+  folder.put("f", "one");
+  EXPECT_EQ(next(), "one");
+  folder.put("f", "two");
+  EXPECT_EQ(next(), "cut two");
 }
 
 class LineFeedTest : public testing::Test {

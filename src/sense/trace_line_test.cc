@@ -173,6 +173,7 @@ TEST_F(TraceLine, tells_of_tools) {
   EXPECT_TRUE(read(R"({"t":0,"is":"tool-open","id":"a","tool":"Task"})").child_tool);
   EXPECT_TRUE(read(R"({"t":0,"is":"tool-open","id":"a","tool":"Agent"})").child_tool);
   EXPECT_TRUE(read(R"({"t":0,"is":"tool-open","id":"a","tool":"x","child":true})").child_tool);
+  EXPECT_FALSE(read(R"({"t":0,"is":"tool-open","id":"a","tool":"Task","child":false})").child_tool);
   EXPECT_EQ(read(R"({"t":0,"is":"tool-close","id":"a","same":3})").same, 3U);
 }
 

@@ -74,7 +74,8 @@ bool read_tool_open(const TraceFields& fields, Signal& signal) {
   signal.tool = fields.text(Field::tool);
   signal.limit = fields.duration(Field::limit);
   signal.background = fields.flag(Field::background);
-  signal.child_tool = fields.flag(Field::child) || signal.tool == "Task" || signal.tool == "Agent";
+  signal.child_tool =
+      fields.has(Field::child) ? fields.flag(Field::child) : is_named_like_child_tool(signal.tool);
   return read_id(fields, signal);
 }
 

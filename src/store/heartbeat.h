@@ -71,6 +71,8 @@ struct Heartbeat {
   bool asks_parent = false;  // it waits for its own parent
   std::string work_phase;    // how far its work is, in its own words; ""
   std::uint32_t children = 0;  // that are not settled
+
+  bool operator==(const Heartbeat&) const = default;
 };
 
 /// True for completed and withdrawn: nothing more will come.

@@ -47,15 +47,15 @@ Result<Heartbeat> before_its_start(Folder& folder) {
 
 /// Sets all but the folder.
 void look_at(Folder& folder, std::string_view session, KnownAgent& agent) {
-  const auto read = read_heartbeat(folder);
-  const auto heartbeat = !read   ? std::unexpected(read.error())
-                         : *read ? Result<Heartbeat>(**read)
-                                 : before_its_start(folder);
+  auto read = read_heartbeat(folder);
+  auto heartbeat = !read   ? std::unexpected(read.error())
+                   : *read ? Result<Heartbeat>(**std::move(read))
+                           : before_its_start(folder);
   if (!heartbeat) {
     agent.problem = heartbeat.error().text;
     return;
   }
-  agent.heartbeat = *heartbeat;
+  agent.heartbeat = *std::move(heartbeat);
   const auto facts = folder.facts(std::string(kHeartbeatFile));
   if (facts && *facts) agent.last_beat = (*facts)->modified;
   if (agent.heartbeat.agent.empty()) agent.heartbeat.agent = base_name(folder.path());

@@ -6,7 +6,9 @@
 //    "start_ticks":T,"group":G,"released":false,"hung":false}
 #include "store/life_record.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -20,8 +22,15 @@ namespace {
 
 constexpr std::size_t kRecordSize = 1024;
 static_assert(kReleasedAt == kRecordSize - 2);
+constexpr auto kSpaces = [] {
+  std::array<char, kRecordSize> spaces{};
+  spaces.fill(' ');
+  return spaces;
+}();
 constexpr int kMostReads = 8;
 constexpr std::uint64_t kMostU64 = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kMostPid = std::numeric_limits<std::int32_t>::max();
+constexpr std::uint64_t kMostLife = std::numeric_limits<std::uint32_t>::max();
 
 std::string record_json(const LifeRecord& record) {
   return to_line({
@@ -38,11 +47,87 @@ std::string record_json(const LifeRecord& record) {
   });
 }
 
+/// Takes a record apart as record_json() puts it together: these fields in this order, without a
+/// space or an escape between them. What is anything else may still be a record.
+class InOrder {
+ public:
+  explicit InOrder(std::string_view text) : left_(text) {}
+
+  /// Behind all that was asked for stands only what fills a record up.
+  [[nodiscard]] bool is_whole() const {
+    const std::size_t spaces = left_.size() - (left_.ends_with('\n') ? 1 : 0);
+    return fits_ && left_.substr(0, spaces) == std::string_view(kSpaces.data(), spaces);
+  }
+  bool skip(std::string_view words) {
+    const bool found = left_.starts_with(words);
+    if (found) left_.remove_prefix(words.size());
+    return found;
+  }
+  std::string text(std::string_view before) {
+    if (!skip(before) || !skip("\"")) return no<std::string>();
+    const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+    const auto end = std::ranges::find_if_not(left_, is_plain);
+    std::string found(left_.begin(), end);
+    left_.remove_prefix(found.size());
+    return skip("\"") ? found : no<std::string>();
+  }
+  std::uint64_t number(std::string_view before, std::uint64_t most) {
+    if (!skip(before)) return no<std::uint64_t>();
+    std::uint64_t found = 0;
+    const char* const begin = left_.data();
+    const auto [end, error] = std::from_chars(begin, begin + left_.size(), found);
+    const auto size = static_cast<std::size_t>(end - begin);
+    const bool is_short = size == 1 || !left_.starts_with('0');
+    if (error != std::errc{} || found > most || !is_short) return no<std::uint64_t>();
+    left_.remove_prefix(size);
+    return found;
+  }
+  bool flag(std::string_view before) {
+    if (!skip(before)) return no<bool>();
+    if (skip("true")) return true;
+    return skip("false") ? false : no<bool>();
+  }
+
+ private:
+  template <class T>
+  T no() {
+    fits_ = false;
+    return {};
+  }
+
+  std::string_view left_;
+  bool fits_ = true;
+};
+
+/// The same as the parser for everybody's JSON says, or nothing. Every keeper reads the records of
+/// those around it at every beat, and all of them are our own.
+std::optional<LifeRecord> parse_own_record(std::string_view text) {
+  InOrder in(text);
+  LifeRecord record;
+  record.keeper.boot_id = in.text(R"({"boot_id":)");
+  record.keeper.pid_ns = in.number(R"(,"pid_ns":)", kMostU64);
+  record.keeper.pid = static_cast<std::int64_t>(in.number(R"(,"keeper_pid":)", kMostPid));
+  record.keeper.start_ticks = in.number(R"(,"keeper_start_ticks":)", kMostU64);
+  record.life = static_cast<std::uint32_t>(in.number(R"(,"life":)", kMostLife));
+  record.process.boot_id = record.keeper.boot_id;
+  record.process.pid_ns = record.keeper.pid_ns;
+  record.process.pid = static_cast<std::int64_t>(in.number(R"(,"pid":)", kMostPid));
+  record.process.start_ticks = in.number(R"(,"start_ticks":)", kMostU64);
+  record.group = in.text(R"(,"group":)");
+  record.released = in.flag(R"(,"released":)");
+  record.hung = in.flag(R"(,"hung":)");
+  if (!in.skip("}") || !in.is_whole()) return std::nullopt;
+  return record;
+}
+
 /// Empty for anything that is not wholly a record: half a record would name the wrong process.
 LifeRecord parse_record(std::string text) {
-  constexpr std::uint64_t kMostPid = std::numeric_limits<std::int32_t>::max();
   const bool is_signed = text.size() > kReleasedAt && text[kReleasedAt] == kSigned;
   if (is_signed) text[kReleasedAt] = ' ';
+  if (auto own = parse_own_record(text)) {
+    own->released = own->released || is_signed;
+    return *std::move(own);
+  }
   const auto object = parse_object(text, kRecordSize);
   if (!object || find_field(*object, "life") == nullptr) return {};
   const std::string boot_id = exact_text(*object, "boot_id", kRecordSize);
@@ -53,8 +138,7 @@ LifeRecord parse_record(std::string text) {
   };
   return {
       .keeper = process("keeper_pid", "keeper_start_ticks"),
-      .life = static_cast<std::uint32_t>(
-          whole_number(*object, "life", std::numeric_limits<std::uint32_t>::max())),
+      .life = static_cast<std::uint32_t>(whole_number(*object, "life", kMostLife)),
       .process = process("pid", "start_ticks"),
       .group = exact_text(*object, "group", kRecordSize),
       .released = is_signed || flag_field(*object, "released"),
@@ -101,11 +185,14 @@ Result<std::unique_ptr<KeeperLock>> KeeperLock::take(Folder& folder) {
 }
 
 Result<bool> KeeperLock::is_in_place(Folder& folder) {
-  const auto ours = file_->facts();
-  if (!ours) return std::unexpected(ours.error());
+  if (!identity_) {  // an open file stays the one it is
+    const auto ours = file_->facts();
+    if (!ours) return std::unexpected(ours.error());
+    identity_ = ours->file;
+  }
   const auto named = folder.facts(std::string(kLockFile));
   if (!named) return std::unexpected(named.error());
-  return *named && (*named)->file == ours->file;
+  return *named && (*named)->file == *identity_;
 }
 
 Result<void> KeeperLock::write(const LifeRecord& record) {

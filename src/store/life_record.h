@@ -47,6 +47,7 @@ class KeeperLock {
   explicit KeeperLock(std::unique_ptr<File> file) : file_(std::move(file)) {}
 
   std::unique_ptr<File> file_;
+  std::optional<std::uint64_t> identity_;  // of that file, once it was asked for
   LifeRecord record_;
 };
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <string>
+
 #include "os/sim/sim_universe.h"
 
 namespace tend {
@@ -124,6 +127,72 @@ TEST_F(LifeRecords, that_cannot_be_understood_count_as_empty) {
   }
   universe.disk.write(kPath, std::string(2000, '{'));
   expect_equal(take()->record(), {});
+}
+
+TEST_F(LifeRecords, say_the_same_however_their_json_is_laid_out) {
+  ASSERT_TRUE(take()->write(third_life()).has_value());
+  const std::string written = universe.disk.read(kPath).value();
+  const std::string as_written = written.substr(0, written.find('}') + 1);
+  const auto same_without = [&](const std::string& field) {
+    std::string text = as_written;
+    text.erase(text.find(field), field.size());
+    return text;
+  };
+  for (const std::string& text :
+       {as_written, as_written + "\t\r\n", "\n{ " + as_written.substr(1),
+        "{\"life\":3,\"more\":[1]," + same_without("\"life\":3,").substr(1),
+        same_without("{\"boot_id\":\"boot-1\"").replace(0, 1, "{\"boot_id\":\"boot\\u002d1\",")}) {
+    universe.disk.write(kPath, text);
+    expect_equal(take()->record(), third_life());
+  }
+}
+
+TEST_F(LifeRecords, are_whole_or_nothing_at_every_byte_that_is_wrong) {
+  ASSERT_TRUE(take()->write(third_life()).has_value());
+  const std::string written = universe.disk.read(kPath).value();
+  const std::size_t end = written.find('}') + 1;
+  for (std::size_t size = 0; size < end; ++size) {
+    universe.disk.write(kPath, written.substr(0, size));
+    expect_equal(take()->record(), {});
+  }
+  // A space in front has it read as anybody's JSON.
+  for (std::size_t at = 0; at < end; ++at) {
+    for (const char wrong : {'0', '9', '"', '\\', '-', 'e', '\x80', '\x01'}) {
+      std::string text = written.substr(0, end);
+      text[at] = wrong;
+      universe.disk.write(kPath, " " + text);
+      const LifeRecord any = take()->record();
+      universe.disk.write(kPath, text);
+      expect_equal(take()->record(), any);
+    }
+  }
+}
+
+TEST_F(LifeRecords, hold_numbers_of_any_size_and_none_that_is_too_large) {
+  LifeRecord large = third_life();
+  large.keeper.start_ticks = std::numeric_limits<std::uint64_t>::max();
+  large.life = std::numeric_limits<std::uint32_t>::max();
+  large.process.pid = std::numeric_limits<std::int32_t>::max();
+  large.group = "";
+  ASSERT_TRUE(take()->write(large).has_value());
+  expect_equal(take()->record(), large);
+  std::string text = universe.disk.read(kPath).value();
+  text.replace(text.find("\"pid\":2147483647"), 16, "\"pid\":2147483648");
+  universe.disk.write(kPath, text);
+  EXPECT_EQ(take()->record().process.pid, 0);
+  EXPECT_EQ(take()->record().life, large.life);
+}
+
+TEST_F(LifeRecords, are_out_of_place_once_the_name_stands_for_another_file) {
+  const auto lock = take();
+  EXPECT_TRUE(lock->is_in_place(*folder).value());
+  EXPECT_TRUE(lock->is_in_place(*folder).value());
+  ASSERT_TRUE(folder->remove(std::string(kLockFile)).has_value());
+  EXPECT_FALSE(lock->is_in_place(*folder).value());
+  const auto other = take();
+  ASSERT_NE(other, nullptr);
+  EXPECT_FALSE(lock->is_in_place(*folder).value());
+  EXPECT_TRUE(other->is_in_place(*folder).value());
 }
 
 TEST_F(LifeRecords, are_not_believed_from_a_link) {

@@ -63,7 +63,10 @@ void write_tool_open(LineWriter& line, const Signal& signal) {
   if (!signal.tool.empty()) line.text("tool", signal.tool);
   if (signal.limit) line.seconds("limit", *signal.limit);
   write_flag(line, "background", signal.background);
-  write_flag(line, "child", signal.child_tool);
+  // Read back it must be the same, whatever the tool's name.
+  if (signal.child_tool != is_named_like_child_tool(signal.tool)) {
+    line.flag("child", signal.child_tool);
+  }
 }
 
 void write_tool_close(LineWriter& line, const Signal& signal) {

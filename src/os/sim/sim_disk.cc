@@ -13,20 +13,20 @@ namespace {
 
 constexpr std::uint64_t kBlock = 4096;
 
-std::vector<std::string> parts_of(std::string_view path) {
-  std::vector<std::string> parts;
-  while (!path.empty()) {
-    const auto slash = std::min(path.find('/'), path.size());
-    if (slash > 0) parts.emplace_back(path.substr(0, slash));
-    path.remove_prefix(std::min(slash + 1, path.size()));
-  }
-  return parts;
+const SimNodePtr kNowhere;
+
+// Takes the next part off a path; empty at its end.
+std::string_view take_part(std::string_view& path) {
+  while (path.starts_with('/')) path.remove_prefix(1);
+  const std::string_view part = path.substr(0, path.find('/'));
+  path.remove_prefix(part.size());
+  return part;
 }
 
 template <class Visit>
-void for_all(const SimNodePtr& node, const Visit& visit) {
+void for_all(SimNode& node, const Visit& visit) {
   visit(node);
-  for (const auto& [name, below] : node->entries) for_all(below, visit);
+  for (const auto& [name, below] : node.entries) for_all(*below, visit);
 }
 
 void list_files(const SimNode& folder, const std::string& path, std::vector<std::string>& into) {
@@ -48,69 +48,54 @@ SimDisk::SimDisk(std::function<WallTime()> wall, Changed changed)
   }
 }
 
-SimNodePtr SimDisk::find(const std::string& path) const {
-  SimNodePtr node = root_;
-  for (const std::string& part : parts_of(path)) {
-    const auto found = node->entries.find(part);
-    if (found == node->entries.end()) return nullptr;
-    node = found->second;
+const SimNodePtr& SimDisk::find(std::string_view path) const {
+  const SimNodePtr* node = &root_;
+  for (auto part = take_part(path); !part.empty(); part = take_part(path)) {
+    node = &(*node)->entries.find(part);
+    if (*node == nullptr) return kNowhere;
   }
-  return node;
+  return *node;
 }
 
-SimNodePtr SimDisk::make(const SimNodePtr& folder, const std::string& name, SimKind kind) {
+SimNodePtr SimDisk::make(const SimNodePtr& folder, std::string_view name, SimKind kind) {
   CHECK(folder->kind == SimKind::folder);
   auto node = std::make_shared<SimNode>();
   node->kind = kind;
   node->number = ++numbers_;
   node->above = folder;
-  node->modified = wall_();
-  folder->entries[name] = node;
-  // A folder lost in a power cut is a case of its own that nobody has asked about: it stays.
-  if (kind == SimKind::folder) folder->durable_entries[name] = node;
-  folder->modified = wall_();
-  changed_(*folder);
+  touch(*node);
+  change(*folder, {.from = {}, .to = std::string(name), .node = node, .replaced = nullptr});
   return node;
 }
 
-SimNodePtr SimDisk::make_all(const std::string& path, SimKind kind) {
-  const auto parts = parts_of(path);
+SimNodePtr SimDisk::make_all(std::string_view path, SimKind kind) {
   SimNodePtr node = root_;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto found = node->entries.find(parts[i]);
-    const bool last = i + 1 == parts.size();
-    node = found != node->entries.end() ? found->second
-                                        : make(node, parts[i], last ? kind : SimKind::folder);
+  for (auto part = take_part(path); !part.empty();) {
+    const auto next = take_part(path);
+    const SimNodePtr found = node->entries.find(part);
+    node = found != nullptr ? found : make(node, part, next.empty() ? kind : SimKind::folder);
+    part = next;
   }
   CHECK(node->kind == kind);
   return node;
 }
 
-void SimDisk::unlink(const SimNodePtr& folder, const std::string& name) {
-  const auto found = folder->entries.find(name);
-  if (found == folder->entries.end()) return;
-  for_all(found->second, [this](const SimNodePtr& node) {
-    if (node->kind == SimKind::file) give_back(node->bytes.size() - node->hole);
+void SimDisk::unlink(SimNode& folder, std::string_view name) {
+  const SimNodePtr node = folder.entries.find(name);
+  if (node == nullptr) return;
+  for_all(*node, [this](const SimNode& below) {
+    if (below.kind == SimKind::file) give_back(below.bytes.size() - below.hole);
   });
-  if (found->second->kind == SimKind::folder) folder->durable_entries.erase(name);
-  folder->entries.erase(found);
-  folder->modified = wall_();
-  changed_(*folder);
+  change(folder, {.from = std::string(name), .to = {}, .node = node, .replaced = nullptr});
 }
 
-void SimDisk::move(const SimNodePtr& folder, const std::string& from, const std::string& to) {
-  const SimNodePtr node = folder->entries.at(from);
+void SimDisk::move(SimNode& folder, std::string_view from, std::string_view to) {
   if (from == to) return;
-  const auto old = folder->entries.find(to);
-  if (old != folder->entries.end()) give_back(old->second->bytes.size() - old->second->hole);
-  folder->entries[to] = node;
-  folder->entries.erase(from);
-  if (node->kind == SimKind::folder) {
-    folder->durable_entries.erase(from);
-    folder->durable_entries[to] = node;
-  }
-  folder->modified = wall_();
-  changed_(*folder);
+  const SimNodePtr node = folder.entries.find(from);
+  const SimNodePtr old = folder.entries.find(to);
+  CHECK(node != nullptr);
+  if (old != nullptr) give_back(old->bytes.size() - old->hole);
+  change(folder, {.from = std::string(from), .to = std::string(to), .node = node, .replaced = old});
 }
 
 Result<void> SimDisk::grow(SimNode& file, std::string_view text) {
@@ -129,6 +114,7 @@ Result<void> SimDisk::overwrite(SimNode& file, std::string_view text) {
   const std::uint64_t filled = std::min<std::uint64_t>(file.hole, inside.size());
   if (room && filled > *room) return fail("No space left on device");
   if (room) *room -= filled;
+  keep_synced(file);
   if (filled > 0) file.hole = 0;
   std::copy(inside.begin(), inside.end(), file.bytes.begin());
   tell(file);
@@ -138,6 +124,8 @@ Result<void> SimDisk::overwrite(SimNode& file, std::string_view text) {
 
 void SimDisk::cut(SimNode& file, std::uint64_t size) {
   if (size >= file.bytes.size()) return;
+  if (size < file.synced) keep_synced(file);
+  file.shortest = std::min(file.shortest, size);
   const std::uint64_t had = file.bytes.size() - file.hole;
   file.bytes.resize(size);
   file.hole = std::min<std::uint64_t>(file.hole, size);
@@ -149,60 +137,57 @@ void SimDisk::cut(SimNode& file, std::uint64_t size) {
 // Only whole blocks are given back; the part of one is filled with zeros.
 void SimDisk::punch(SimNode& file, std::uint64_t end) {
   const std::uint64_t zeros = std::min<std::uint64_t>(end, file.bytes.size());
-  std::fill_n(file.bytes.begin(), zeros, '\0');
+  if (zeros > file.hole) {
+    keep_synced(file);
+    std::fill_n(file.bytes.begin() + static_cast<std::ptrdiff_t>(file.hole), zeros - file.hole,
+                '\0');
+  }
   const std::uint64_t hole = zeros == file.bytes.size() ? zeros : zeros / kBlock * kBlock;
   if (hole > file.hole) give_back(hole - file.hole);
   file.hole = std::max(file.hole, hole);
   tell(file);
 }
 
-void SimDisk::sync(SimNode& node) {
-  node.durable_bytes = node.bytes;
-  node.durable_hole = node.hole;
-  const SimNodePtr folder = node.above.lock();
-  if (folder == nullptr) return;
-  for (const auto& [name, entry] : folder->entries) {
-    if (entry.get() == &node) folder->durable_entries[name] = entry;
-  }
+void SimDisk::touch(SimNode& node) {
+  node.written = wall_();
+  node.modified = node.written;
 }
 
-void SimDisk::sync_entry(SimNode& folder, const std::string& name) {
-  const auto found = folder.entries.find(name);
-  if (found != folder.entries.end()) {
-    folder.durable_entries[name] = found->second;
-  } else {
-    folder.durable_entries.erase(name);
-  }
+bool SimDisk::lock(const SimNodePtr& file, std::uint64_t number, std::int64_t pid) {
+  if (file->lock != 0) return file->lock == number;
+  file->lock = number;
+  file->lock_owner = pid;
+  locked_.push_back(file);
+  return true;
 }
 
-void SimDisk::touch(SimNode& node) { node.modified = wall_(); }
-
-void SimDisk::release_locks_of(std::int64_t pid) {
-  for_all(root_, [&](const SimNodePtr& node) {
-    if (node->lock_owner == pid) node->lock = 0, node->lock_owner = 0;
+void SimDisk::unlock(SimNode& file, std::uint64_t number) {
+  if (file.lock != number) return;
+  file.lock = 0;
+  file.lock_owner = 0;
+  std::erase_if(locked_, [&](const auto& one) {
+    const SimNodePtr node = one.lock();
+    return node == nullptr || node.get() == &file;
   });
 }
 
-void SimDisk::cut_power() {
-  const auto restore = [](const auto& self, SimNode& node) -> void {
-    if (node.kind == SimKind::file) {
-      node.bytes = node.durable_bytes;
-      node.hole = node.durable_hole;
-    }
-    node.entries = node.durable_entries;
-    for (const auto& [name, below] : node.entries) self(self, *below);
-  };
-  restore(restore, *root_);
+void SimDisk::release_locks_of(std::int64_t pid) {
+  std::erase_if(locked_, [&](const auto& one) {
+    const SimNodePtr node = one.lock();
+    if (node == nullptr) return true;
+    if (node->lock_owner != pid) return false;
+    node->lock = 0;
+    node->lock_owner = 0;
+    return true;
+  });
 }
 
 std::string SimDisk::path_of(const SimNode& node) {
   const SimNodePtr folder = node.above.lock();
   if (folder == nullptr) return "/";
   const std::string above = folder->above.lock() == nullptr ? "" : path_of(*folder);
-  for (const auto& [name, entry] : folder->entries) {
-    if (entry.get() == &node) return fmt::format("{}/{}", above, name);
-  }
-  return above + "/(deleted)";
+  const bool has_name = folder->entries.find(node.name).get() == &node;
+  return above + "/" + (has_name ? node.name : "(deleted)");
 }
 
 void SimDisk::tell(SimNode& node) {
@@ -218,7 +203,7 @@ void SimDisk::write(const std::string& path, std::string_view text) {
   const SimNodePtr file = make_all(path, SimKind::file);
   file->bytes = text;
   file->hole = 0;
-  sync(*file);
+  settle(*file);
   tell(*file);
 }
 
@@ -229,7 +214,7 @@ void SimDisk::append(const std::string& path, std::string_view text) {
 }
 
 std::optional<std::string> SimDisk::read(const std::string& path) const {
-  const SimNodePtr node = find(path);
+  const SimNodePtr& node = find(path);
   if (node == nullptr || node->kind != SimKind::file) return std::nullopt;
   return node->bytes;
 }
@@ -237,16 +222,16 @@ std::optional<std::string> SimDisk::read(const std::string& path) const {
 void SimDisk::remove(const std::string& path) {
   const SimNodePtr node = find(path);
   if (node == nullptr || node == root_) return;
-  const auto name = parts_of(path).back();
-  const SimNodePtr folder = node->above.lock();
-  unlink(folder, name);
-  folder->durable_entries.erase(name);
+  unlink(*node->above.lock(), node->name);
+  settle_names_above(*node);
 }
 
-void SimDisk::make_folder(const std::string& path) { make_all(path, SimKind::folder); }
+void SimDisk::make_folder(const std::string& path) { settle(*make_all(path, SimKind::folder)); }
 
 void SimDisk::make_link(const std::string& path, const std::string& to) {
-  make_all(path, SimKind::link)->bytes = to;
+  const SimNodePtr link = make_all(path, SimKind::link);
+  link->bytes = to;
+  settle(*link);
 }
 
 void SimDisk::make_foreign(const std::string& path) {
@@ -264,15 +249,20 @@ void SimDisk::make_unreadable(const std::string& path) {
   find(path)->unreadable = true;
 }
 
+void SimDisk::make_readable(const std::string& path) {
+  CHECK(exists(path));
+  find(path)->unreadable = false;
+}
+
 bool SimDisk::exists(const std::string& path) const { return find(path) != nullptr; }
 
 bool SimDisk::is_locked(const std::string& path) const {
-  const SimNodePtr node = find(path);
+  const SimNodePtr& node = find(path);
   return node != nullptr && node->lock != 0;
 }
 
 std::optional<WallTime> SimDisk::modified(const std::string& path) const {
-  const SimNodePtr node = find(path);
+  const SimNodePtr& node = find(path);
   if (node == nullptr) return std::nullopt;
   return node->modified;
 }
@@ -284,7 +274,7 @@ void SimDisk::set_modified(const std::string& path, WallTime modified) {
 
 std::vector<std::string> SimDisk::files(const std::string& folder) const {
   std::vector<std::string> found;
-  const SimNodePtr node = find(folder);
+  const SimNodePtr& node = find(folder);
   if (node == nullptr || node->kind != SimKind::folder) return found;
   list_files(*node, folder == "/" ? "" : folder, found);
   std::ranges::sort(found);

@@ -4,11 +4,8 @@
 // where what is foreign, shared or a link is refused.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,43 +13,18 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "os/sim/sim_node.h"
 
 namespace tend {
-
-struct SimListener;
-
-enum class SimKind : std::uint8_t { folder, file, link, fifo, socket };
-enum class SimOwner : std::uint8_t { us, root, other };
-
-/// One file or folder; a name is an entry of the folder above it.
-struct SimNode {
-  SimKind kind = SimKind::file;
-  SimOwner owner = SimOwner::us;
-  bool shared = false;      // others may write it
-  bool unreadable = false;  // even to us: open() fails with "Permission denied"
-  std::uint64_t number = 0;
-  WallTime modified{};
-  std::string bytes;            // of a file or a fifo; where a link leads to
-  std::uint64_t hole = 0;       // the first bytes, given back
-  std::uint64_t lock = 0;       // of the open file that holds the lock; 0: nobody
-  std::int64_t lock_owner = 0;  // its process
-  std::weak_ptr<SimNode> above;
-  std::map<std::string, std::shared_ptr<SimNode>> entries;
-  std::vector<std::weak_ptr<SimListener>> watchers;
-
-  // What a power cut leaves.
-  std::string durable_bytes;
-  std::uint64_t durable_hole = 0;
-  std::map<std::string, std::shared_ptr<SimNode>> durable_entries;
-};
-using SimNodePtr = std::shared_ptr<SimNode>;
 
 class SimDisk {
  public:
   using Changed = std::function<void(SimNode& folder)>;
+  using Chance = std::function<std::uint64_t()>;
   SimDisk(std::function<WallTime()> wall, Changed changed);
 
-  // For tests: by path. Folders on the way are made.
+  // For tests: by path. Folders on the way are made. What write() and those that make something
+  // leave is durable.
   void write(const std::string& path, std::string_view text);
   void append(const std::string& path, std::string_view text);
   [[nodiscard]] std::optional<std::string> read(const std::string& path) const;
@@ -62,6 +34,7 @@ class SimDisk {
   void make_foreign(const std::string& path);  // of another user
   void make_shared(const std::string& path);   // writable by others
   void make_unreadable(const std::string& path);
+  void make_readable(const std::string& path);
   [[nodiscard]] bool exists(const std::string& path) const;
   [[nodiscard]] bool is_locked(const std::string& path) const;
   [[nodiscard]] std::optional<WallTime> modified(const std::string& path) const;
@@ -75,35 +48,59 @@ class SimDisk {
   std::string broken;
   /// False: punch() fails as on a file system that cannot.
   bool can_punch = true;
+  /// A sync succeeds and makes nothing durable, as with a disk that forgets what is in its cache.
+  bool syncs_lie = false;
 
   // For the machine: by node. The first failing part of a path is nullptr; links are not followed.
-  [[nodiscard]] SimNodePtr find(const std::string& path) const;
+  [[nodiscard]] const SimNodePtr& find(std::string_view path) const;
   [[nodiscard]] const SimNodePtr& root() const { return root_; }
-  SimNodePtr make(const SimNodePtr& folder, const std::string& name, SimKind kind);
-  SimNodePtr make_all(const std::string& path, SimKind kind);
-  void unlink(const SimNodePtr& folder, const std::string& name);
-  void move(const SimNodePtr& folder, const std::string& from, const std::string& to);
+  SimNodePtr make(const SimNodePtr& folder, std::string_view name, SimKind kind);
+  SimNodePtr make_all(std::string_view path, SimKind kind);
+  void unlink(SimNode& folder, std::string_view name);
+  void move(SimNode& folder, std::string_view from, std::string_view to);
   /// Writes at the end; on a full disk as much as fits. The error is what the system says.
   Result<void> grow(SimNode& file, std::string_view text);
   Result<void> overwrite(SimNode& file, std::string_view text);
   void cut(SimNode& file, std::uint64_t size);
   void punch(SimNode& file, std::uint64_t end);
-  void sync(SimNode& node);
-  void sync_entry(SimNode& folder, const std::string& name);
   void touch(SimNode& node);
+  /// False if somebody else has the lock. `number` is that of the open file, `pid` its process.
+  bool lock(const SimNodePtr& file, std::uint64_t number, std::int64_t pid);
+  void unlock(SimNode& file, std::uint64_t number);
   void release_locks_of(std::int64_t pid);
-  /// Everything that was not synced is as it was when it was.
+
+  // What lasts: sim_power.cc.
+  /// The bytes of a file, its name, and the folders that it is in, as today's file systems do it.
+  void sync(SimNode& file);
+  /// The bytes alone, whatever their name.
+  void sync_bytes(SimNode& file);
+  /// All names in a folder, and the folders that it is in.
+  void sync_names(SimNode& folder);
+  /// Everything that was not synced is as it was when it was; folders stay.
   void cut_power();
+  /// Of everything that was not synced a part is left, as chance has it: of a file some of the new
+  /// sectors, then a first part of what is new at its end, perhaps with zeros in place of the rest;
+  /// of the changes of names in a folder, folders too, some of them, and of those that have to do
+  /// with the same name the first ones.
+  void tear(const Chance& chance);
   [[nodiscard]] static std::string path_of(const SimNode& node);
 
  private:
   void tell(SimNode& node);
   void give_back(std::uint64_t bytes);
+  /// Notes a change of names, and makes it.
+  void change(SimNode& folder, SimNameChange change);
+  /// Before the bytes that a sync has left change.
+  static void keep_synced(SimNode& file);
+  void settle(SimNode& node);
+  void settle_names_above(const SimNode& node);
+  void account(std::uint64_t used_before);
 
   std::function<WallTime()> wall_;
   Changed changed_;
   std::uint64_t numbers_ = 1;
   SimNodePtr root_;
+  std::vector<std::weak_ptr<SimNode>> locked_;
 };
 
 }  // namespace tend

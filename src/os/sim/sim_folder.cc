@@ -1,175 +1,94 @@
-// Every method opens with handle->call(): that is where a process is killed. A replace() is the
-// four calls that it really is.
+// Every method opens with a call: that is where a process is killed. A replace() is the four calls
+// that it really is.
 #include "os/sim/sim_folder.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
+#include <memory>
+#include <tuple>
 
-#include "base/check.h"
+#include "os/sim/sim_file.h"
 
 namespace tend {
 namespace {
 
-constexpr const char* kOver = "this process is over";
+constexpr std::string_view kAside = ".tmp";
 constexpr const char* kMissing = "No such file or directory";
 constexpr int kMostParts = 1'000;
 
 using Sync = Folder::Sync;
 using Open = Folder::Open;
 
-std::deque<std::string> parts_of(std::string_view path) {
-  std::deque<std::string> parts;
-  while (!path.empty()) {
-    const auto slash = std::min(path.find('/'), path.size());
-    const std::string_view part = path.substr(0, slash);
-    if (!part.empty() && part != ".") parts.emplace_back(part);
-    path.remove_prefix(std::min(slash + 1, path.size()));
+// What is still to be walked of a path. Nothing is copied until a link is on the way.
+class PathAhead {
+ public:
+  explicit PathAhead(std::string_view path) : rest_(path) { skip(); }
+
+  [[nodiscard]] bool empty() const { return rest_.empty(); }
+  std::string_view take() {
+    const std::string_view part = rest_.substr(0, rest_.find('/'));
+    rest_.remove_prefix(part.size());
+    skip();
+    return part;
   }
-  return parts;
+  void go_by(std::string_view link) {
+    own_ = fmt::format("{}/{}", link, rest_);
+    rest_ = own_;
+    skip();
+  }
+
+ private:
+  void skip() {
+    while (rest_.starts_with('/') || rest_.starts_with("./") || rest_ == ".")
+      rest_.remove_prefix(1);
+  }
+
+  std::string own_;
+  std::string_view rest_;
+};
+
+bool is_folder(const SimNode& node, bool last) {
+  return node.kind == SimKind::folder && node.owner != SimOwner::other && !node.shared &&
+         !node.unreadable && (!last || node.owner == SimOwner::us);
 }
 
-// Why a node is no folder of ours; empty if it is one.
+// Why a node is no folder of ours.
 std::string folder_trouble(const SimNode& node, const std::string& path, bool last) {
   if (node.kind == SimKind::link) return path + " is a link, not a folder";
   if (node.kind != SimKind::folder) return "cannot open " + path + ": Not a directory";
-  if (node.owner == SimOwner::other) return path + " belongs to another user";
-  if (last && node.owner != SimOwner::us) return path + " belongs to another user";
-  if (node.shared) return "others can write " + path;
-  if (node.unreadable) return "cannot open " + path + ": Permission denied";
-  return "";
+  const bool is_owned = node.owner == SimOwner::us || (node.owner == SimOwner::root && !last);
+  if (!is_owned) return path + " belongs to another user";
+  return node.shared ? "others can write " + path : "cannot open " + path + ": Permission denied";
 }
 
-// Why a node is no plain file of ours.
+bool is_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && !name.contains('/');
+}
+
+std::string name_trouble(const std::string& name) { return "'" + name + "' is no name of a file"; }
+
+// Whether a node is a plain file of ours that we can open.
+bool is_plain(const SimNode& node) {
+  return node.kind == SimKind::file && node.owner == SimOwner::us && !node.unreadable;
+}
+
+// Why it is not.
 std::string file_trouble(const SimNode& node, const std::string& path) {
   if (node.kind == SimKind::link) return path + " is a link, not a file";
   if (node.kind != SimKind::file) return path + " is not a plain file";
   if (node.owner != SimOwner::us) return path + " belongs to another user";
-  if (node.unreadable) return "cannot open " + path + ": Permission denied";
-  return "";
+  return "cannot open " + path + ": Permission denied";
 }
-
-FileFacts facts_of(const SimNode& node) { return {node.bytes.size(), node.number, node.modified}; }
-
-class SimFile final : public File {
- public:
-  SimFile(SimHandlePtr handle, SimNodePtr node, std::string path, Open how)
-      : handle_(std::move(handle)),
-        node_(std::move(node)),
-        path_(std::move(path)),
-        how_(how),
-        number_(handle_->kernel->random() | 1U) {}
-  // The locks of the dead are released with them; a later holder keeps its own.
-  ~SimFile() override {
-    if (node_->lock == number_) node_->lock = 0, node_->lock_owner = 0;
-  }
-  SimFile(const SimFile&) = delete;
-  SimFile& operator=(const SimFile&) = delete;
-
-  Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) override {
-    if (!handle_->call()) return fail(kOver);
-    if (offset >= node_->bytes.size()) return 0;
-    const std::size_t size = std::min<std::size_t>(into.size(), node_->bytes.size() - offset);
-    std::copy_n(node_->bytes.data() + offset, size, into.data());
-    return size;
-  }
-
-  Result<void> append(std::string_view bytes) override {
-    if (auto may = begin_writing(); !may) return may;
-    return named(disk().grow(*node_, bytes));
-  }
-
-  Result<void> overwrite(std::string_view bytes) override {
-    CHECK(how_ != Open::append);  // the real one would write at the end
-    if (auto may = begin_writing(); !may) return may;
-    return named(disk().overwrite(*node_, bytes));
-  }
-
-  Result<FileFacts> facts() override {
-    if (!handle_->call()) return fail(kOver);
-    return facts_of(*node_);
-  }
-
-  Result<void> touch() override {
-    if (!handle_->call()) return fail(kOver);
-    if (!disk().broken.empty()) return named(fail(disk().broken));
-    disk().touch(*node_);
-    return {};
-  }
-
-  Result<void> touch(WallTime modified) override {
-    if (auto touched = touch(); !touched) return touched;
-    node_->modified = modified;
-    return {};
-  }
-
-  Result<void> punch(std::uint64_t end) override {
-    if (auto may = begin_writing(); !may) return may;
-    if (!disk().can_punch) return named(fail("Operation not supported"));
-    disk().punch(*node_, end);
-    return {};
-  }
-
-  Result<std::uint64_t> data_from(std::uint64_t offset) override {
-    if (!handle_->call()) return fail(kOver);
-    return std::min<std::uint64_t>(std::max(offset, node_->hole), node_->bytes.size());
-  }
-
-  Result<void> cut(std::uint64_t size) override {
-    if (auto may = begin_writing(); !may) return may;
-    disk().cut(*node_, size);
-    return {};
-  }
-
-  Result<void> sync() override {
-    if (!handle_->call()) return fail(kOver);
-    if (!disk().broken.empty()) return named(fail(disk().broken));
-    disk().sync(*node_);
-    return {};
-  }
-
-  Result<bool> lock() override {
-    if (!handle_->call()) return fail(kOver);
-    if (node_->lock != 0) return node_->lock == number_;
-    node_->lock = number_;
-    node_->lock_owner = handle_->row.lock()->facts.id.pid;
-    return true;
-  }
-
-  Result<bool> is_locked() override {
-    if (!handle_->call()) return fail(kOver);
-    return node_->lock != 0 && node_->lock != number_;
-  }
-
- private:
-  SimDisk& disk() { return handle_->kernel->disk; }
-
-  Result<void> begin_writing() {
-    if (!handle_->call()) return fail(kOver);
-    if (how_ == Open::read) return named(fail("Bad file descriptor"));
-    if (!disk().broken.empty()) return named(fail(disk().broken));
-    return {};
-  }
-
-  Result<void> named(Result<void> result) const {
-    if (result) return result;
-    return fail("cannot write " + path_ + ": " + result.error().text);
-  }
-
-  SimHandlePtr handle_;
-  SimNodePtr node_;
-  std::string path_;
-  Open how_;
-  std::uint64_t number_;
-};
 
 class SimFolder final : public Folder {
  public:
   SimFolder(SimHandlePtr handle, SimNodePtr node, std::string path)
-      : handle_(std::move(handle)), node_(std::move(node)), path_(std::move(path)) {}
+      : handle_(std::move(handle)),
+        node_(std::move(node)),
+        path_(std::make_shared<const std::string>(std::move(path))) {}
 
-  [[nodiscard]] const std::string& path() const override { return path_; }
+  [[nodiscard]] const std::string& path() const override { return *path_; }
 
   Result<std::unique_ptr<File>> open(const std::string& name, Open how) override;
   Result<std::optional<std::string>> read(const std::string& name, std::size_t most) override;
@@ -187,32 +106,27 @@ class SimFolder final : public Folder {
   Result<std::vector<std::string>> file_names(std::size_t most) override {
     return names_of(SimKind::file, most);
   }
-  void sweep(Duration /*ago*/) override {}  // a replace() here leaves nothing
+  void sweep(Duration ago) override;
 
  private:
   Result<std::vector<std::string>> names_of(SimKind kind, std::size_t most);
   SimDisk& disk() { return handle_->kernel->disk; }
   [[nodiscard]] std::string at(const std::string& name) const {
-    return (path_ == "/" ? "" : path_) + "/" + name;
+    return (*path_ == "/" ? "" : *path_) + "/" + name;
   }
 
-  // Opens every call: it happens, and the name is one.
+  // Opens a call that changes names: it happens, and the name is one.
   Result<void> begin(const std::string& name) {
-    if (!handle_->call()) return fail(kOver);
-    if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos) {
-      return fail("'" + name + "' is no name of a file");
-    }
+    if (!handle_->call_disk()) return fail(kSimOver);
+    if (!is_name(name)) return fail(name_trouble(name));
     return {};
   }
 
   // The plain file of ours with that name; nullptr if there is nothing.
-  Result<SimNodePtr> plain(const std::string& name) {
-    const auto found = node_->entries.find(name);
-    if (found == node_->entries.end()) return nullptr;
-    if (auto trouble = file_trouble(*found->second, at(name)); !trouble.empty()) {
-      return fail(std::move(trouble));
-    }
-    return found->second;
+  Result<SimNode*> plain(const std::string& name) {
+    SimNode* node = node_->entries.find(name).get();
+    if (node != nullptr ? is_plain(*node) : is_name(name)) return node;
+    return fail(node != nullptr ? file_trouble(*node, at(name)) : name_trouble(name));
   }
 
   Result<void> may_make(const std::string& name) {
@@ -229,12 +143,12 @@ class SimFolder final : public Folder {
 
   SimHandlePtr handle_;
   SimNodePtr node_;
-  std::string path_;
+  std::shared_ptr<const std::string> path_;
 };
 
 Result<std::unique_ptr<File>> SimFolder::open(const std::string& name, Open how) {
-  if (auto begun = begin(name); !begun) return fail(begun.error().text);
-  auto node = plain(name);
+  if (!handle_->call_disk()) return fail(kSimOver);
+  const auto node = plain(name);
   if (!node) return fail(node.error().text);
   if (how == Open::exclusive && *node != nullptr) {
     return fail("cannot make " + at(name) + ": File exists");
@@ -242,13 +156,13 @@ Result<std::unique_ptr<File>> SimFolder::open(const std::string& name, Open how)
   if (*node == nullptr) {
     if (how == Open::read) return fail("cannot open " + at(name) + ": " + kMissing);
     if (auto may = may_make(name); !may) return fail(may.error().text);
-    node = disk().make(node_, name, SimKind::file);
+    disk().make(node_, name, SimKind::file);
   }
-  return std::make_unique<SimFile>(handle_, *node, at(name), how);
+  return std::make_unique<SimFile>(handle_, node_->entries.find(name), path_, how);
 }
 
 Result<std::optional<std::string>> SimFolder::read(const std::string& name, std::size_t most) {
-  if (auto begun = begin(name); !begun) return fail(begun.error().text);
+  if (!handle_->call_disk()) return fail(kSimOver);
   const auto node = plain(name);
   if (!node) return fail(node.error().text);
   if (*node == nullptr) return std::nullopt;
@@ -260,13 +174,14 @@ Result<std::optional<std::string>> SimFolder::read(const std::string& name, std:
 
 Result<void> SimFolder::write_aside(const std::string& aside, std::string_view bytes, Sync sync,
                                     std::optional<WallTime> modified) {
-  const SimNodePtr node = node_->entries.at(aside);
-  if (!handle_->call()) return fail(kOver);
+  const SimNodePtr node = node_->entries.find(aside);
+  const auto write = [&](std::string_view part) { std::ignore = disk().grow(*node, part); };
+  if (!handle_->call_to_write(bytes, write)) return fail(kSimOver);
   if (auto written = disk().grow(*node, bytes); !written) return written;
   if (modified) node->modified = *modified;
   if (sync == Sync::yes) {
-    if (!handle_->call()) return fail(kOver);
-    node->durable_bytes = node->bytes;
+    if (!handle_->call_sync()) return fail(kSimOver);
+    disk().sync_bytes(*node);
   }
   return {};
 }
@@ -274,64 +189,72 @@ Result<void> SimFolder::write_aside(const std::string& aside, std::string_view b
 Result<void> SimFolder::replace(const std::string& name, std::string_view bytes, Sync sync,
                                 std::optional<WallTime> modified) {
   if (auto begun = begin(name); !begun) return begun;
-  const auto old = node_->entries.find(name);
-  if (old != node_->entries.end() && old->second->kind == SimKind::folder) {
+  const SimNode* old = node_->entries.find(name).get();
+  if (old != nullptr && old->kind == SimKind::folder) {
     return fail("cannot replace " + at(name) + ": Is a directory");
   }
   if (auto may = may_make(name); !may) return may;
-  const std::string aside = fmt::format(".{}.{:016x}", name, handle_->kernel->random());
+  const std::string aside = fmt::format(".{}.{:016x}{}", name, handle_->kernel->random(), kAside);
   disk().make(node_, aside, SimKind::file);
   if (auto written = write_aside(aside, bytes, sync, modified); !written) {
-    if (!handle_->dead) disk().unlink(node_, aside);
+    if (!handle_->dead) disk().unlink(*node_, aside);
     return fail("cannot write " + at(name) + ": " + written.error().text);
   }
-  if (!handle_->call()) return fail(kOver);
-  disk().move(node_, aside, name);
+  if (!handle_->call_disk()) return fail(kSimOver);
+  disk().move(*node_, aside, name);
   if (sync == Sync::yes) {
-    if (!handle_->call()) return fail(kOver);
-    disk().sync_entry(*node_, name);
+    if (!handle_->call_sync()) return fail(kSimOver);
+    disk().sync_names(*node_);
   }
   return {};
+}
+
+void SimFolder::sweep(Duration ago) {
+  if (!handle_->call_disk()) return;
+  const WallTime latest = handle_->kernel->queue.wall() - ago;
+  std::vector<std::string> abandoned;
+  for (const auto& [name, node] : node_->entries) {
+    if (name.starts_with('.') && name.ends_with(kAside) && node->written <= latest) {
+      abandoned.push_back(name);
+    }
+  }
+  for (const std::string& name : abandoned) disk().unlink(*node_, name);
 }
 
 Result<void> SimFolder::rename(const std::string& from, const std::string& to) {
   if (auto begun = begin(from); !begun) return begun;
-  if (to.empty() || to.find('/') != std::string::npos) {
-    return fail("'" + to + "' is no name of a file");
-  }
+  if (!is_name(to)) return fail(name_trouble(to));
   if (!node_->entries.contains(from)) {
     return fail("cannot rename " + at(from) + ": " + kMissing);
   }
   if (!disk().broken.empty()) return fail("cannot rename " + at(from) + ": " + disk().broken);
-  disk().move(node_, from, to);
+  disk().move(*node_, from, to);
   return {};
 }
 
 Result<std::optional<FileFacts>> SimFolder::facts(const std::string& name) {
-  if (auto begun = begin(name); !begun) return fail(begun.error().text);
+  if (!handle_->call_disk()) return fail(kSimOver);
   const auto node = plain(name);
   if (!node) return fail(node.error().text);
   if (*node == nullptr) return std::nullopt;
-  return facts_of(**node);
+  return sim_facts_of(**node);
 }
 
 Result<void> SimFolder::remove(const std::string& name) {
   if (auto begun = begin(name); !begun) return begun;
-  const auto found = node_->entries.find(name);
-  if (found == node_->entries.end()) return {};
-  if (found->second->kind == SimKind::folder) {
+  const SimNode* found = node_->entries.find(name).get();
+  if (found == nullptr) return {};
+  if (found->kind == SimKind::folder) {
     return fail("cannot remove " + at(name) + ": Is a directory");
   }
   if (!disk().broken.empty()) return fail("cannot remove " + at(name) + ": " + disk().broken);
-  disk().unlink(node_, name);
+  disk().unlink(*node_, name);
   return {};
 }
 
 Result<std::unique_ptr<Folder>> SimFolder::existing_folder(const std::string& name) {
-  const SimNodePtr node = node_->entries.at(name);
-  if (auto trouble = folder_trouble(*node, at(name), true); !trouble.empty()) {
-    return fail(std::move(trouble));
-  }
+  const SimNodePtr& node = node_->entries.find(name);
+  if (!is_folder(*node, true)) return fail(folder_trouble(*node, at(name), true));
   return std::make_unique<SimFolder>(handle_, node, at(name));
 }
 
@@ -358,7 +281,7 @@ Result<std::unique_ptr<Folder>> SimFolder::make_new_folder(const std::string& na
 }
 
 Result<std::vector<std::string>> SimFolder::names_of(SimKind kind, std::size_t most) {
-  if (!handle_->call()) return fail(kOver);
+  if (!handle_->call_disk()) return fail(kSimOver);
   std::vector<std::string> names;
   for (const auto& [name, node] : node_->entries) {
     if (names.size() == most) break;
@@ -371,46 +294,40 @@ Result<std::vector<std::string>> SimFolder::names_of(SimKind kind, std::size_t m
 
 // Links on the way are followed if they are ours or root's; the last part is the folder itself.
 Result<std::unique_ptr<Folder>> SimFolders::walk(const std::string& path, Missing missing) {
-  if (!handle_->call()) return fail(kOver);
+  if (!handle_->call_disk()) return fail(kSimOver);
   if (!path.starts_with('/')) return fail("'" + path + "' is not an absolute path");
   SimDisk& disk = handle_->kernel->disk;
-  std::deque<std::string> ahead = parts_of(path);
+  PathAhead ahead(path);
   SimNodePtr node = disk.root();
   for (int steps = 0; !ahead.empty(); ++steps) {
     if (steps == kMostParts) return fail(path + " has too many parts");
-    const std::string here = node == disk.root() ? "" : SimDisk::path_of(*node);
-    if (auto trouble = folder_trouble(*node, here, false); !trouble.empty()) {
-      return fail(std::move(trouble));
-    }
-    const std::string part = ahead.front();
-    ahead.pop_front();
+    const auto here = [&] { return node == disk.root() ? "" : SimDisk::path_of(*node); };
+    if (!is_folder(*node, false)) return fail(folder_trouble(*node, here(), false));
+    const std::string_view part = ahead.take();
     if (part == "..") {
       if (node != disk.root()) node = node->above.lock();
       continue;
     }
     if (!node->entries.contains(part)) {
-      const std::string missed = fmt::format("{}/{}", here, part);
+      const std::string missed = fmt::format("{}/{}", here(), part);
       if (missing == Missing::fail) return fail("cannot open " + missed + ": " + kMissing);
       if (!disk.broken.empty()) return fail("cannot make " + missed + ": " + disk.broken);
       disk.make(node, part, SimKind::folder);
     }
-    const SimNodePtr next = node->entries.at(part);
+    const SimNodePtr next = node->entries.find(part);
     const bool follow = next->kind == SimKind::link && !ahead.empty();
     if (!follow) {
       node = next;
       continue;
     }
     if (next->owner == SimOwner::other)
-      return fail(fmt::format("{}/{} is a link of another user", here, part));
-    const auto parts = parts_of(next->bytes);
-    ahead.insert(ahead.begin(), parts.begin(), parts.end());
+      return fail(fmt::format("{}/{} is a link of another user", here(), part));
+    ahead.go_by(next->bytes);
     if (next->bytes.starts_with('/')) node = disk.root();
   }
-  const std::string real = SimDisk::path_of(*node);
-  if (auto trouble = folder_trouble(*node, real, true); !trouble.empty()) {
-    return fail(std::move(trouble));
-  }
-  return std::make_unique<SimFolder>(handle_, node, real);
+  std::string real = SimDisk::path_of(*node);
+  if (!is_folder(*node, true)) return fail(folder_trouble(*node, real, true));
+  return std::make_unique<SimFolder>(handle_, node, std::move(real));
 }
 
 Result<std::unique_ptr<Folder>> SimFolders::open(const std::string& path) {
@@ -422,32 +339,30 @@ Result<std::unique_ptr<Folder>> SimFolders::make(const std::string& path) {
 }
 
 Result<std::string> SimFolders::working_folder() {
-  if (!handle_->call()) return fail(kOver);
-  return handle_->row.lock()->facts.working_folder;
+  if (!handle_->call()) return fail(kSimOver);
+  return handle_->row->facts.working_folder;
 }
 
 Result<std::string> SimFolders::real_path(const std::string& path) {
-  if (!handle_->call()) return fail(kOver);
+  if (!handle_->call_disk()) return fail(kSimOver);
   SimDisk& disk = handle_->kernel->disk;
-  std::deque<std::string> ahead = parts_of(
-      path.starts_with('/') ? path : handle_->row.lock()->facts.working_folder + "/" + path);
+  const std::string whole =
+      path.starts_with('/') ? path : handle_->row->facts.working_folder + "/" + path;
+  PathAhead ahead(whole);
   SimNodePtr node = disk.root();
   for (int steps = 0; !ahead.empty(); ++steps) {
     if (steps == kMostParts) return fail("cannot find " + path + ": Too many levels of links");
-    const std::string part = ahead.front();
-    ahead.pop_front();
-    const auto found = node->entries.find(part);
+    const std::string_view part = ahead.take();
+    const SimNodePtr found = node->entries.find(part);
     if (part == "..") {
       if (node != disk.root()) node = node->above.lock();
-    } else if (found == node->entries.end()) {
+    } else if (found == nullptr) {
       return fail("cannot find " + path + ": " + kMissing);
-    } else if (found->second->kind != SimKind::link) {
-      node = found->second;
+    } else if (found->kind != SimKind::link) {
+      node = found;
     } else {
-      const std::string to = found->second->bytes;
-      const auto parts = parts_of(to);
-      ahead.insert(ahead.begin(), parts.begin(), parts.end());
-      if (to.starts_with('/')) node = disk.root();
+      ahead.go_by(found->bytes);
+      if (found->bytes.starts_with('/')) node = disk.root();
     }
   }
   return SimDisk::path_of(*node);
@@ -456,7 +371,7 @@ Result<std::string> SimFolders::real_path(const std::string& path) {
 std::optional<WallTime> SimFolders::newest_below(const std::string& path, std::string_view part,
                                                  std::size_t depth) {
   std::optional<WallTime> newest;
-  const SimNodePtr top = handle_->call() ? handle_->kernel->disk.find(path) : nullptr;
+  const SimNodePtr top = handle_->call_disk() ? handle_->kernel->disk.find(path) : nullptr;
   const auto look = [&](const auto& again, const SimNode& node, std::string_view name,
                         std::size_t left) -> void {
     if (node.kind == SimKind::file && name.contains(part)) {

@@ -15,8 +15,10 @@ namespace {
 
 constexpr std::int64_t kInit = 1;
 constexpr std::int64_t kFirstPid = 1000;
+constexpr std::int64_t kLowestPid = 300;          // of those that are given again
 constexpr std::uint64_t kMostAtOnce = 1'000'000;  // callbacks while time stands still
 constexpr std::size_t kMostNoted = 100'000;
+constexpr std::size_t kMostPast = 10'000;
 constexpr ExitStatus kKilled{ExitStatus::How::signal, 9};
 
 int number_of(Kill kill) {
@@ -67,14 +69,15 @@ auto find_command(const Map& map, const std::string& command) {
   return found != map.end() ? found : map.find(last_part(command));
 }
 
+// The handles of a process may outlive it, and the kernel.
+void forget_kernel(const SimRow& row) {
+  for (const auto& machine : row.machines) machine->handle->kernel = nullptr;
+}
+
 }  // namespace
 
-bool SimHandle::call() {
-  const SimRowPtr process = row.lock();
-  if (dead || kernel == nullptr || process == nullptr) return false;
-  ++process->calls;
-  kernel->count(process->calls);
-  if (process->kill_at == 0 || process->calls < process->kill_at) return true;
+bool SimHandle::die() {
+  const SimRowPtr process = row;
   kernel->end(process, kKilled);
   if (in_destructor || std::uncaught_exceptions() > 0) return false;
   throw SimKilled{};
@@ -91,7 +94,16 @@ SimKernel::~SimKernel() {
   for (const auto& [pid, row] : rows_) drop_handle(*row);
   bury();
   queue.clear();
-  for (const auto& machine : machines_) machine->handle->kernel = nullptr;
+  for (const auto& [pid, row] : rows_) forget_kernel(*row);
+  for (const auto& row : past_) forget_kernel(*row);
+}
+
+template <class... Args>
+void SimKernel::note(std::string_view what, const SimRow& row, fmt::format_string<Args...> more,
+                     Args&&... args) {
+  if (!settings.keeps_log || log.size() >= kMostNoted) return;
+  log.push_back(fmt::format("{} {} {} {}", queue.now().time_since_epoch().count(), what,
+                            row.facts.id.pid, fmt::format(more, std::forward<Args>(args)...)));
 }
 
 void SimKernel::begin_boot() {
@@ -129,21 +141,21 @@ bool SimKernel::run(Instant until, const std::function<bool()>& holds) {
 void SimKernel::dispatch(SimEvent event) {
   const SimRowPtr owner = event.owner;
   if (owner != nullptr) {
-    if (owner->over()) return;
+    if (owner->over() || (event.program != nullptr && event.program->dead)) return;
     if (owner->facts.state == RunState::stopped) {
-      owner->held.push_back(std::move(event.run));
+      owner->held.push_back(std::move(event));
       return;
     }
     count(static_cast<std::uint64_t>(owner->facts.id.pid));
   }
   count(static_cast<std::uint64_t>(queue.now().time_since_epoch().count()));
   struct Running {
-    SimRowPtr& place;
-    ~Running() { place.reset(); }
+    bool& is_on;
+    ~Running() { is_on = false; }
   };
   try {
-    const Running running{running_};
-    running_ = owner;
+    const Running running{in_callback_};
+    in_callback_ = owner != nullptr;
     event.run();
     event.run = nullptr;
   } catch (const SimKilled&) {
@@ -163,15 +175,33 @@ void SimKernel::finish(const SimRowPtr& row) {
   bury();
 }
 
-void SimKernel::post(const SimRowPtr& owner, Instant when, std::function<void()> what, bool awake) {
-  queue.post(when, SimEvent{owner, std::move(what), awake});
+void SimKernel::post(SimRowPtr owner, Instant when, std::function<void()> run, bool awake) {
+  queue.post(when, {.owner = std::move(owner),
+                    .run = std::move(run),
+                    .program = nullptr,
+                    .ticket = nullptr,
+                    .awake = awake});
+}
+
+void SimKernel::post(const SimHandlePtr& program, Instant when, std::function<void()> run,
+                     SimTicket& ticket) {
+  queue.post(when, {.owner = program->row,
+                    .run = std::move(run),
+                    .program = program,
+                    .ticket = &ticket,
+                    .awake = false});
+}
+
+void SimKernel::take_back(const SimHandle& program, const SimTicket& ticket) {
+  if (queue.take_back(ticket) || program.row == nullptr || program.row->held.empty()) return;
+  std::erase_if(program.row->held, [&](const SimEvent& event) { return event.ticket == &ticket; });
 }
 
 void SimKernel::tell(const std::weak_ptr<SimListener>& listener) {
   const auto heard = listener.lock();
   if (heard == nullptr || heard->pending || heard->handle->dead) return;
   heard->pending = true;
-  post(heard->handle->row.lock(), queue.now(), [listener] {
+  post(heard->handle->row, queue.now(), [listener] {
     const auto hears = listener.lock();
     if (hears == nullptr || hears->handle->dead) return;
     hears->pending = false;
@@ -180,6 +210,7 @@ void SimKernel::tell(const std::weak_ptr<SimListener>& listener) {
 }
 
 void SimKernel::folder_changed(SimNode& folder) {
+  if (folder.watchers.empty()) return;
   std::erase_if(folder.watchers, [](const auto& watcher) { return watcher.expired(); });
   for (const auto& watcher : folder.watchers) {
     const bool lost = settings.hints == SimHints::none ||
@@ -189,8 +220,8 @@ void SimKernel::folder_changed(SimNode& folder) {
 }
 
 SimRowPtr SimKernel::find(std::int64_t pid) const {
-  const auto found = rows_.find(pid);
-  return found == rows_.end() ? nullptr : found->second;
+  const auto found = known_.find(pid);
+  return found == known_.end() ? nullptr : found->second;
 }
 
 SimRowPtr SimKernel::find(const ProcessId& id) const {
@@ -198,18 +229,25 @@ SimRowPtr SimKernel::find(const ProcessId& id) const {
   return row != nullptr && row->facts.id == id ? row : nullptr;
 }
 
-SimRowPtr SimKernel::make_row(const std::string& name, std::int64_t parent) {
-  const auto taken = [&](std::int64_t pid) {
-    const SimRowPtr row = find(pid);
-    return row != nullptr && row->facts.state != RunState::gone;
+// As Linux does it: the next number, from the lowest again after the highest; none that a process
+// or a session still has.
+std::int64_t SimKernel::free_pid() {
+  const auto is_taken = [&](std::int64_t pid) {
+    return std::ranges::any_of(rows_, [&](const auto& entry) {
+      return entry.first == pid || entry.second->facts.session == pid;
+    });
   };
-  auto row = std::make_shared<SimRow>();
-  std::int64_t pid = settings.next_pid.value_or(0);
-  if (!settings.next_pid) {
-    do pid = ++last_pid_;
-    while (taken(pid));
+  for (std::int64_t tries = settings.most_pid; tries > 0; --tries) {
+    last_pid_ = last_pid_ >= settings.most_pid ? kLowestPid : last_pid_ + 1;
+    if (!is_taken(last_pid_)) return last_pid_;
   }
-  CHECK(!taken(pid));  // a pid is given anew only after its process was reaped
+  throw std::logic_error("the simulated machine has no pid left");
+}
+
+SimRowPtr SimKernel::make_row(const std::string& name, std::int64_t parent) {
+  auto row = std::make_shared<SimRow>();
+  const std::int64_t pid = settings.next_pid ? *settings.next_pid : free_pid();
+  CHECK(!rows_.contains(pid));  // a pid is given anew only after its process was reaped
   settings.next_pid.reset();
   const auto ticks = static_cast<std::uint64_t>(queue.now().time_since_epoch().count() / 10);
   row->facts.id = {pid, ticks, settings.pid_ns, boot_id_};
@@ -219,28 +257,35 @@ SimRowPtr SimKernel::make_row(const std::string& name, std::int64_t parent) {
   row->facts.working_folder = settings.working_folder;
   row->started = std::chrono::duration<double>(queue.wall().time_since_epoch()).count();
   rows_[pid] = row;
-  note("start", *row, name);
+  known_[pid] = row;
+  note("start", *row, "{}", name);
   return row;
 }
 
+void SimKernel::file_away(const SimRowPtr& row) {
+  rows_.erase(row->facts.id.pid);
+  past_.push_back(row);
+  if (past_.size() <= kMostPast) return;
+  const SimRowPtr oldest = std::move(past_.front());
+  past_.pop_front();
+  forget_kernel(*oldest);
+  const auto found = known_.find(oldest->facts.id.pid);
+  if (found != known_.end() && found->second == oldest) known_.erase(found);
+}
+
 SimMachine& SimKernel::give_machine(const SimRowPtr& row) {
-  auto handle = std::make_shared<SimHandle>();
-  handle->kernel = this;
-  handle->row = row;
-  machines_.push_back(std::make_unique<SimMachine>(handle));
-  row->handle = std::move(handle);
-  row->machine = machines_.back().get();
-  return *row->machine;
+  row->handle = std::make_shared<SimHandle>();
+  row->handle->kernel = this;
+  row->handle->row = row;
+  return *row->machines.emplace_back(std::make_shared<SimMachine>(row->handle));
 }
 
 void SimKernel::start_object(const SimRowPtr& row, SimFactory factory) {
-  SimMachine& machine = row->handle != nullptr ? *row->machine : give_machine(row);
+  SimMachine& machine = row->handle != nullptr ? *row->machines.back() : give_machine(row);
   row->ends_with_loop = true;
-  post(row, queue.now(), [this, weak = std::weak_ptr(row), &machine, factory = std::move(factory)] {
+  post(row, queue.now(), [this, process = row.get(), &machine, factory = std::move(factory)] {
     auto object = factory(machine.machine);
-    const SimRowPtr process = weak.lock();
-    const bool dead = machine.handle->dead || process == nullptr;
-    (dead ? graveyard_.emplace_back() : process->object) = std::move(object);
+    (machine.handle->dead ? graveyard_.emplace_back() : process->object) = std::move(object);
   });
 }
 
@@ -280,16 +325,16 @@ void SimKernel::exec(const SimRowPtr& row, const Launch& launch) {
   row->facts.gated = false;
   row->output = launch.output;
   row->error = launch.error;
-  note("exec", *row, fmt::format("{}", fmt::join(launch.command, " ")));
+  note("exec", *row, "{}", fmt::join(launch.command, " "));
+  if (settings.observer != nullptr) settings.observer->on_exec(row->facts);
   const std::string& command = launch.command.front();
   if (const auto ours = find_command(settings.programs, command); ours != settings.programs.end()) {
     start_object(row, [make = ours->second, launch](Machine& m) { return make(m, launch); });
     return;
   }
-  selves_.push_back(std::make_unique<SimSelf>(*this, row->facts.id));
-  row->self = selves_.back().get();
+  row->self = std::make_unique<SimSelf>(*this, *row);
   post(row, queue.now(),
-       [self = row->self, begin = find_command(settings.behaviours, command)->second] {
+       [self = row->self.get(), begin = find_command(settings.behaviours, command)->second] {
          begin(*self);
        });
 }
@@ -299,6 +344,7 @@ void SimKernel::drop_handle(SimRow& row) {
   row.orders.clear();
   if (row.handle == nullptr) return;
   row.handle->dead = true;
+  row.handle->row.reset();
   row.ends_with_loop = false;
   if (row.object != nullptr) graveyard_.push_back(std::move(row.object));
 }
@@ -322,8 +368,8 @@ void SimKernel::end(const SimRowPtr& row, ExitStatus exit) {
   if (row->over()) return;
   row->facts.state = RunState::zombie;
   row->facts.exit = exit;
-  note("end", *row,
-       fmt::format("{} {}", exit.how == ExitStatus::How::signal ? "signal" : "code", exit.value));
+  note("end", *row, "{} {}", exit.how == ExitStatus::How::signal ? "signal" : "code", exit.value);
+  if (settings.observer != nullptr) settings.observer->on_end(row->facts);
   drop_handle(*row);
   disk.release_locks_of(row->facts.id.pid);
   leave_children(row);
@@ -333,9 +379,12 @@ void SimKernel::end(const SimRowPtr& row, ExitStatus exit) {
 
 void SimKernel::leave_children(const SimRowPtr& row) {
   const std::int64_t heir = heir_of(*row);
-  const std::map<std::int64_t, SimRowPtr> all = rows_;  // an end of a child changes the table
-  for (const auto& [pid, child] : all) {
-    if (child->facts.parent != row->facts.id.pid || child->facts.state == RunState::gone) continue;
+  std::vector<SimRowPtr> children;  // the end of one changes the table
+  for (const auto& [pid, child] : rows_) {
+    if (child->facts.parent == row->facts.id.pid) children.push_back(child);
+  }
+  for (const SimRowPtr& child : children) {
+    if (child->facts.state == RunState::gone) continue;
     child->facts.parent = heir;
     if (child->over()) {
       leave_corpse(child);
@@ -358,14 +407,18 @@ void SimKernel::leave_corpse(const SimRowPtr& row) {
 }
 
 void SimKernel::reap(const SimRowPtr& row, const SimRowPtr& by) {
+  if (row->facts.state == RunState::gone) return;
   row->facts.state = RunState::gone;
+  file_away(row);
   row->reaped_by = by;
   if (by != nullptr) by->cpu += row->cpu;
 }
 
 void SimKernel::signal(const SimRowPtr& row, Kill kill, std::int64_t from) {
-  sent.push_back({queue.now(), from, row->facts.id, kill});
-  note("signal", *row, fmt::format("{} from {}", number_of(kill), from));
+  note("signal", *row, "{} from {}", number_of(kill), from);
+  const SimSent signal{queue.now(), from, row->facts.id, kill};
+  if (settings.keeps_log) sent.push_back(signal);
+  if (settings.observer != nullptr) settings.observer->on_signal(signal, row->facts);
   if (row->over()) return;
   if (kill == Kill::kill) {
     end(row, kKilled);
@@ -373,11 +426,11 @@ void SimKernel::signal(const SimRowPtr& row, Kill kill, std::int64_t from) {
     row->facts.state = RunState::stopped;
   } else if (kill == Kill::cont) {
     row->facts.state = RunState::running;
-    for (auto& held : std::exchange(row->held, {})) post(row, queue.now(), std::move(held));
+    for (auto& held : std::exchange(row->held, {})) queue.post(queue.now(), std::move(held));
   } else if (row->facts.state == RunState::stopped) {
-    row->held.emplace_back([this, weak = std::weak_ptr(row), kill] {
-      if (const SimRowPtr process = weak.lock()) deliver(process, kill);
-    });
+    SimEvent& later = row->held.emplace_back();
+    later.owner = row;
+    later.run = [this, process = row.get(), kill] { deliver(process->shared_from_this(), kill); };
   } else {
     deliver(row, kill);
   }
@@ -394,7 +447,7 @@ void SimKernel::deliver(const SimRowPtr& row, Kill kill) {
   } else if (handler == row->handlers.end()) {
     end(row, {ExitStatus::How::signal, number_of(kill)});
   } else if (handler->second) {
-    post(row, queue.now(), [self = row->self, run = handler->second] { run(*self); });
+    post(row, queue.now(), [self = row->self.get(), run = handler->second] { run(*self); });
   }
 }
 
@@ -411,67 +464,26 @@ void SimKernel::order(const SimRowPtr& row, Order order) {
 }
 
 void SimKernel::reboot(const SimReboot& how) {
-  note("reboot", *find(kInit));
-  const auto gone = std::exchange(rows_, {});
-  for (const auto& [pid, row] : gone) {
+  note("reboot", *find(kInit), "");
+  const auto all = rows_;
+  for (const auto& [pid, row] : all) {
     drop_handle(*row);
+    const bool ends_now = !row->over();
     row->facts.state = RunState::gone;
+    file_away(row);
+    if (ends_now && settings.observer != nullptr) settings.observer->on_end(row->facts);
     disk.release_locks_of(pid);
   }
-  receivers.clear();
+  known_.clear();
+  receivers_.clear();
   queue.restart(how.takes);
-  if (how.lose_unsynced) disk.cut_power();
+  if (how.lost == SimReboot::Lost::torn) {
+    disk.tear([this] { return random(); });
+  } else if (how.lost == SimReboot::Lost::unsynced || how.lose_unsynced) {
+    disk.cut_power();
+  }
   begin_boot();
   if (!in_callback()) bury();
-}
-
-bool SimKernel::send(std::int64_t from, const std::string& path, std::string_view text,
-                     bool same_user) {
-  const auto found = receivers.find(path);
-  const SimNodePtr node = disk.find(path);
-  if (found == receivers.end() || node == nullptr || node->kind != SimKind::socket) return false;
-  const auto receiver = found->second.lock();
-  if (receiver == nullptr || receiver->handle->dead || !receiver->on_datagram) return false;
-  constexpr std::size_t kLongest = 4096;
-  const Datagram datagram{from, same_user, std::string(text.substr(0, kLongest))};
-  post(receiver->handle->row.lock(), queue.now(), [weak = found->second, datagram] {
-    const auto hears = weak.lock();
-    if (hears != nullptr && !hears->handle->dead) hears->on_datagram(datagram);
-  });
-  return true;
-}
-
-bool SimKernel::write_fifo(const std::string& path, std::string_view text) {
-  constexpr std::size_t kFull = std::size_t{64} * 1024;
-  const SimNodePtr node = disk.find(path);
-  if (node == nullptr || node->kind != SimKind::fifo) return false;
-  if (node->bytes.size() + text.size() > kFull) return false;
-  node->bytes.append(text);
-  deliver_fifo(path);
-  return true;
-}
-
-void SimKernel::deliver_fifo(const std::string& path) {
-  const auto found = receivers.find(path);
-  if (found == receivers.end()) return;
-  const auto receiver = found->second.lock();
-  if (receiver == nullptr || receiver->handle->dead || !receiver->on_piece) return;
-  post(receiver->handle->row.lock(), queue.now(), [this, path, weak = found->second] {
-    constexpr std::size_t kPiece = 4096;
-    const auto hears = weak.lock();
-    const SimNodePtr node = disk.find(path);
-    if (hears == nullptr || hears->handle->dead || node == nullptr || node->bytes.empty()) return;
-    const std::string piece = node->bytes.substr(0, kPiece);
-    node->bytes.erase(0, piece.size());
-    if (!node->bytes.empty()) deliver_fifo(path);
-    hears->on_piece(piece);
-  });
-}
-
-void SimKernel::note(std::string_view what, const SimRow& row, std::string_view more) {
-  if (log.size() >= kMostNoted) return;
-  log.push_back(fmt::format("{} {} {} {}", queue.now().time_since_epoch().count(), what,
-                            row.facts.id.pid, more));
 }
 
 }  // namespace tend

@@ -2,6 +2,8 @@
 // running of their callbacks. Tests use SimUniverse; the machines of the processes use this.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -26,10 +28,12 @@ struct SimMachine;
 struct SimRow;
 using SimRowPtr = std::shared_ptr<SimRow>;
 
+constexpr const char* kSimOver = "this process is over";  // says every call of a dead one
+
 /// The os handle of one program in one process. Everything its machine gave out shares it.
 struct SimHandle {
-  SimKernel* kernel = nullptr;
-  std::weak_ptr<SimRow> row;
+  SimKernel* kernel = nullptr;  // nullptr: the universe is gone
+  SimRowPtr row;                // nullptr: dead
   bool dead = false;
   bool in_destructor = false;  // a kill cannot be thrown; the handle dies silently
   bool stopped = false;        // stop() was called
@@ -37,6 +41,15 @@ struct SimHandle {
   /// Opens every call of the machine: false if the handle is dead and the call must do nothing.
   /// Throws SimKilled if this is the call to be killed at.
   bool call();
+  /// The same for one that reads or changes files, and for a sync: they take their time.
+  bool call_disk();
+  bool call_sync();
+  /// The same for one that writes bytes: who is killed there may have written the first of them.
+  template <class Write>
+  bool call_to_write(std::string_view bytes, const Write& write);
+
+ private:
+  bool die();
 };
 using SimHandlePtr = std::shared_ptr<SimHandle>;
 
@@ -48,6 +61,15 @@ struct SimListener {
   bool pending = false;  // a call is under way
 };
 
+/// Adds one to those who listen, and now and then forgets those who do no more.
+inline void add_listener(std::vector<std::weak_ptr<SimListener>>& all,
+                         const std::shared_ptr<SimListener>& listener) {
+  if (all.size() == all.capacity()) {
+    std::erase_if(all, [](const auto& one) { return one.expired(); });
+  }
+  all.push_back(listener);
+}
+
 /// Keeps something alive for as long as it is subscribed.
 class SimSubscription final : public Subscription {
  public:
@@ -58,7 +80,7 @@ class SimSubscription final : public Subscription {
 };
 
 /// One process, from its start until nobody asks for it any more.
-struct SimRow {
+struct SimRow : std::enable_shared_from_this<SimRow> {
   SimFacts facts;
   std::string output;
   std::string error;
@@ -68,18 +90,19 @@ struct SimRow {
   std::optional<std::uint64_t> received_bytes;  // none: it has no connection
   std::uint64_t calls = 0;
   std::uint64_t kill_at = 0;  // 0: never
+  bool kill_tears = false;
 
-  SimHandlePtr handle;            // of a program of ours
-  SimMachine* machine = nullptr;  // of the handle
+  SimHandlePtr handle;                                // of a program of ours
+  std::vector<std::shared_ptr<SimMachine>> machines;  // of its programs; the last is the handle's
   std::shared_ptr<void> object;
-  bool ends_with_loop = false;  // stop() ends it: it has a program of ours
-  SimSelf* self = nullptr;      // of a behaviour
+  bool ends_with_loop = false;    // stop() ends it: it has a program of ours
+  std::unique_ptr<SimSelf> self;  // of a behaviour
   std::map<Kill, SimBehaviour> handlers;
 
   bool reaps_orphans = false;
   bool never_reaps = false;
   std::weak_ptr<SimRow> reaped_by;
-  std::deque<std::function<void()>> held;  // came while it was stopped
+  std::vector<SimEvent> held;  // came while it was stopped
   std::vector<std::weak_ptr<SimListener>> on_exit;
   std::vector<std::pair<Order, std::weak_ptr<SimListener>>> orders;
 
@@ -108,18 +131,26 @@ class SimKernel {
   // Running.
   /// Until it holds or until then, whichever is first; true if it holds.
   bool run(Instant until, const std::function<bool()>& holds);
-  void post(const SimRowPtr& owner, Instant when, std::function<void()> run, bool awake = false);
+  void post(SimRowPtr owner, Instant when, std::function<void()> run, bool awake = false);
+  /// Something that a program asked to happen, for as long as whoever has the ticket wants it.
+  void post(const SimHandlePtr& program, Instant when, std::function<void()> run,
+            SimTicket& ticket);
+  void take_back(const SimHandle& program, const SimTicket& ticket);
   /// Calls a listener soon.
   void tell(const std::weak_ptr<SimListener>& listener);
-  [[nodiscard]] bool in_callback() const { return running_ != nullptr; }
+  [[nodiscard]] bool in_callback() const { return in_callback_; }
   void reboot(const SimReboot& how);
   std::uint64_t random();
+  /// Tells open files apart.
+  std::uint64_t number_of_opening() { return ++openings_; }
   void count(std::uint64_t what) { digest_ = (digest_ ^ what) * 0x100000001b3U; }
   [[nodiscard]] std::uint64_t digest() const { return digest_; }
 
   // The table.
-  [[nodiscard]] SimRowPtr find(std::int64_t pid) const;  // the latest with that pid, or nullptr
+  /// The latest with that pid; nullptr if there was none, or too many have gone since.
+  [[nodiscard]] SimRowPtr find(std::int64_t pid) const;
   [[nodiscard]] SimRowPtr find(const ProcessId& id) const;
+  /// All that are not gone.
   [[nodiscard]] const std::map<std::int64_t, SimRowPtr>& rows() const { return rows_; }
   [[nodiscard]] const std::string& boot_id() const { return boot_id_; }
   SimRowPtr make_row(const std::string& name, std::int64_t parent);
@@ -146,7 +177,8 @@ class SimKernel {
   bool send(std::int64_t from, const std::string& path, std::string_view text, bool same_user);
   bool write_fifo(const std::string& path, std::string_view text);
   void deliver_fifo(const std::string& path);
-  std::map<std::string, std::weak_ptr<SimReceiver>> receivers;  // sockets and fifos by path
+  /// Whoever hears what comes to a socket or fifo, in the place of who did.
+  void hear(const std::string& path, const std::shared_ptr<SimReceiver>& receiver);
 
   std::vector<SimSent> sent;
   std::vector<Run> ran;
@@ -155,23 +187,55 @@ class SimKernel {
  private:
   void dispatch(SimEvent event);
   void finish(const SimRowPtr& row);
-  void note(std::string_view what, const SimRow& row, std::string_view more = {});
+  template <class... Args>
+  void note(std::string_view what, const SimRow& row, fmt::format_string<Args...> more,
+            Args&&... args);
   void deliver(const SimRowPtr& row, Kill kill);
   void leave_children(const SimRowPtr& row);
   void leave_corpse(const SimRowPtr& row);
   void begin_boot();
+  [[nodiscard]] std::int64_t free_pid();
+  void file_away(const SimRowPtr& row);
   void folder_changed(SimNode& folder);
 
   std::map<std::int64_t, SimRowPtr> rows_;
-  std::vector<std::unique_ptr<SimMachine>> machines_;  // outlive what was made on them
-  std::vector<std::unique_ptr<SimSelf>> selves_;
+  std::map<std::int64_t, SimRowPtr> known_;  // and the latest of those that are gone
+  std::deque<SimRowPtr> past_;               // the gone, for a while: somebody may look back
+  std::map<std::string, std::weak_ptr<SimReceiver>> receivers_;  // by path
   std::vector<std::shared_ptr<void>> graveyard_;
-  SimRowPtr running_;
+  bool in_callback_ = false;  // of a program
   std::string boot_id_;
   std::uint64_t boots_ = 0;
   std::int64_t last_pid_ = 0;
   std::uint64_t random_;
+  std::uint64_t openings_ = 0;
   std::uint64_t digest_ = 0xcbf29ce484222325U;
 };
+
+inline bool SimHandle::call() {
+  if (dead) return false;
+  kernel->count(++row->calls);
+  return row->calls != row->kill_at || die();
+}
+
+inline bool SimHandle::call_disk() {
+  if (!call()) return false;
+  kernel->queue.pass(kernel->settings.call_takes);
+  return true;
+}
+
+inline bool SimHandle::call_sync() {
+  if (!call()) return false;
+  kernel->queue.pass(kernel->settings.sync_takes);
+  return true;
+}
+
+template <class Write>
+bool SimHandle::call_to_write(std::string_view bytes, const Write& write) {
+  if (!dead && row->kill_tears && row->calls + 1 == row->kill_at) {
+    write(bytes.substr(0, kernel->random() % (bytes.size() + 1)));
+  }
+  return call_disk();
+}
 
 }  // namespace tend

@@ -10,17 +10,18 @@ constexpr Duration kYear = std::chrono::hours{24 * 365};
 
 class SimTimer final : public Subscription {
  public:
-  SimTimer(std::shared_ptr<SimListener> listener, SimQueue::Key key)
-      : listener_(std::move(listener)), key_(key) {}
+  SimTimer(SimHandlePtr handle, Instant when, Callback callback) : handle_(std::move(handle)) {
+    handle_->kernel->post(handle_, when, std::move(callback), ticket_);
+  }
   ~SimTimer() override {
-    if (listener_->handle->kernel != nullptr) listener_->handle->kernel->queue.take_back(key_);
+    if (handle_->kernel != nullptr) handle_->kernel->take_back(*handle_, ticket_);
   }
   SimTimer(const SimTimer&) = delete;
   SimTimer& operator=(const SimTimer&) = delete;
 
  private:
-  std::shared_ptr<SimListener> listener_;
-  SimQueue::Key key_;
+  SimHandlePtr handle_;
+  SimTicket ticket_;
 };
 
 Subscribed nothing() { return std::make_unique<SimSubscription>(nullptr); }
@@ -41,20 +42,13 @@ WallTime SimClock::wall() {
 
 Subscribed SimLoop::at(Instant when, Callback callback) {
   if (!handle_->call()) return nothing();
-  auto listener = std::make_shared<SimListener>(handle_, std::move(callback));
-  const auto key =
-      handle_->kernel->queue.post(when, {handle_->row.lock(), [weak = std::weak_ptr(listener)] {
-                                           const auto hears = weak.lock();
-                                           if (hears != nullptr && !hears->handle->dead)
-                                             hears->callback();
-                                         }});
-  return std::make_unique<SimTimer>(std::move(listener), key);
+  return std::make_unique<SimTimer>(handle_, when, std::move(callback));
 }
 
 Subscribed SimLoop::on(Order order, Callback callback) {
   if (!handle_->call()) return nothing();
   auto listener = std::make_shared<SimListener>(handle_, std::move(callback));
-  handle_->row.lock()->orders.emplace_back(order, listener);
+  handle_->row->orders.emplace_back(order, listener);
   return std::make_unique<SimSubscription>(std::move(listener));
 }
 
@@ -66,7 +60,7 @@ Subscribed SimLoop::on_change(const std::string& folder, Callback callback) {
     return nullptr;
   }
   auto listener = std::make_shared<SimListener>(handle_, std::move(callback));
-  node->watchers.push_back(listener);
+  add_listener(node->watchers, listener);
   return std::make_unique<SimSubscription>(std::move(listener));
 }
 

@@ -8,7 +8,6 @@
 namespace tend {
 namespace {
 
-constexpr const char* kOver = "this process is over";
 constexpr const char* kGroups = "/sys/fs/cgroup/";
 
 class SimProcess final : public Process {
@@ -25,7 +24,7 @@ class SimProcess final : public Process {
   [[nodiscard]] const ProcessId& id() const override { return id_; }
 
   Condition look() override {
-    if (!handle_->call()) return {RunState::unknown, {}, kOver};
+    if (!handle_->call()) return {RunState::unknown, {}, kSimOver};
     const std::string& trouble = handle_->kernel->settings.looking_fails;
     if (!trouble.empty()) return {RunState::unknown, {}, trouble};
     if (id_.pid <= 0) return {RunState::unknown, {}, "it has no pid"};
@@ -35,7 +34,7 @@ class SimProcess final : public Process {
     if (id_.boot_id != handle_->kernel->boot_id()) return {RunState::gone, {}, ""};
     if (foreign_) return {RunState::unknown, {}, "it is in another pid namespace"};
     if (row_ == nullptr) return {reused_ ? RunState::reused : RunState::gone, {}, ""};
-    const SimRowPtr self = handle_->row.lock();
+    const SimRowPtr self = handle_->row;
     const bool zombie = row_->facts.state == RunState::zombie;
     if (zombie && row_->facts.parent == self->facts.id.pid) handle_->kernel->reap(row_, self);
     const bool known = zombie || (row_->over() && row_->reaped_by.lock() == self);
@@ -46,7 +45,7 @@ class SimProcess final : public Process {
     if (!handle_->call()) return std::make_unique<SimSubscription>(nullptr);
     auto listener = std::make_shared<SimListener>(handle_, std::move(callback));
     if (row_ != nullptr && !row_->over()) {
-      row_->on_exit.push_back(listener);
+      add_listener(row_->on_exit, listener);
     } else if (!foreign_) {
       handle_->kernel->tell(listener);
     }
@@ -54,11 +53,11 @@ class SimProcess final : public Process {
   }
 
   Result<void> signal(Kill kill) override {
-    if (!handle_->call()) return fail(kOver);
+    if (!handle_->call()) return fail(kSimOver);
     if (row_ == nullptr || row_->facts.state == RunState::gone) {
       return fail(fmt::format("process {} is gone", id_.pid));
     }
-    const SimRowPtr self = handle_->row.lock();
+    const SimRowPtr self = handle_->row;
     handle_->kernel->signal(row_, kill, self->facts.id.pid);
     if (self->over()) throw SimKilled{};
     return {};
@@ -89,7 +88,7 @@ class SimGatedChild final : public GatedChild {
   [[nodiscard]] const ProcessId& id() const override { return row_->facts.id; }
 
   std::expected<std::unique_ptr<Process>, NotStarted> release() override {
-    if (!handle_->call()) return std::unexpected(NotStarted{126, kOver});
+    if (!handle_->call()) return std::unexpected(NotStarted{126, kSimOver});
     if (row_->over()) {
       return std::unexpected(NotStarted{126, "it ended before it was let run its program"});
     }
@@ -116,7 +115,7 @@ class SimGatedChild final : public GatedChild {
 
   void give_up(int code) {
     handle_->kernel->end(row_, {ExitStatus::How::code, code});
-    handle_->kernel->reap(row_, handle_->row.lock());
+    handle_->kernel->reap(row_, handle_->row);
     row_->facts.gated = false;
   }
 
@@ -179,12 +178,12 @@ SimAnswer answer_to(const SimSettings& settings, const Run& run) {
 }  // namespace
 
 ProcessId SimProcesses::self() {
-  const SimRowPtr row = handle_->row.lock();
+  const SimRowPtr row = handle_->row;
   return row == nullptr ? ProcessId{} : row->facts.id;
 }
 
 Result<std::optional<ProcessId>> SimProcesses::identify(std::int64_t pid) {
-  if (!handle_->call()) return fail(kOver);
+  if (!handle_->call()) return fail(kSimOver);
   const std::string& trouble = handle_->kernel->settings.looking_fails;
   if (!trouble.empty()) return fail(fmt::format("cannot look at process {}: {}", pid, trouble));
   const SimRowPtr row = handle_->kernel->find(pid);
@@ -230,13 +229,13 @@ double SimProcesses::started(const ProcessId& id) {
 }
 
 std::expected<std::unique_ptr<GatedChild>, NotStarted> SimProcesses::spawn(const Launch& launch) {
-  if (!handle_->call()) return std::unexpected(NotStarted{126, kOver});
+  if (!handle_->call()) return std::unexpected(NotStarted{126, kSimOver});
   SimKernel& kernel = *handle_->kernel;
   if (launch.command.empty()) return std::unexpected(NotStarted{127, "there is no command to run"});
   if (!kernel.settings.spawning_fails.empty()) {
     return std::unexpected(NotStarted{126, "cannot fork: " + kernel.settings.spawning_fails});
   }
-  const SimRowPtr self = handle_->row.lock();
+  const SimRowPtr self = handle_->row;
   self->reaps_orphans = true;
   const SimRowPtr row = kernel.make_row("(gated)", self->facts.id.pid);
   row->facts.gated = true;
@@ -246,7 +245,7 @@ std::expected<std::unique_ptr<GatedChild>, NotStarted> SimProcesses::spawn(const
 }
 
 Result<void> SimProcesses::detach(const Launch& launch) {
-  if (!handle_->call()) return fail(kOver);
+  if (!handle_->call()) return fail(kSimOver);
   SimKernel& kernel = *handle_->kernel;
   if (!kernel.settings.spawning_fails.empty()) {
     return fail("cannot fork: " + kernel.settings.spawning_fails);
@@ -260,10 +259,10 @@ Result<void> SimProcesses::detach(const Launch& launch) {
 }
 
 Result<void> SimProcesses::become(const Launch& launch) {
-  if (!handle_->call()) return fail(kOver);
+  if (!handle_->call()) return fail(kSimOver);
   SimKernel& kernel = *handle_->kernel;
   if (auto known = kernel_knows(kernel, launch); !known) return known;
-  const SimRowPtr row = handle_->row.lock();
+  const SimRowPtr row = handle_->row;
   kernel.drop_handle(*row);
   kernel.disk.release_locks_of(row->facts.id.pid);
   row->handle.reset();
@@ -272,12 +271,12 @@ Result<void> SimProcesses::become(const Launch& launch) {
 }
 
 Result<std::string> SimProcesses::own_program() {
-  if (!handle_->call()) return fail(kOver);
+  if (!handle_->call()) return fail(kSimOver);
   return handle_->kernel->settings.own_program;
 }
 
 Result<std::vector<Seen>> SimProcesses::all(std::string_view variable) {
-  if (!handle_->call()) return fail(kOver);
+  if (!handle_->call()) return fail(kSimOver);
   const SimSettings& settings = handle_->kernel->settings;
   if (!settings.looking_fails.empty()) {
     return fail("cannot look at the processes: " + settings.looking_fails);
@@ -313,7 +312,7 @@ void SimProcesses::remove_group(const std::string& /*group*/) { handle_->call();
 bool SimProcesses::childless(const std::string& group) {
   if (!group.empty()) return members(group).empty();
   if (!handle_->call()) return false;
-  const SimRowPtr self = handle_->row.lock();
+  const SimRowPtr self = handle_->row;
   return self->reaps_orphans &&
          std::ranges::none_of(handle_->kernel->rows(), [&](const auto& entry) {
            return entry.second->facts.parent == self->facts.id.pid && !entry.second->over();
@@ -323,14 +322,14 @@ bool SimProcesses::childless(const std::string& group) {
 Subscribed SimProcesses::run(const Run& run, std::function<void(Result<Ran>)> done) {
   if (!handle_->call()) return std::make_unique<SimSubscription>(nullptr);
   SimKernel& kernel = *handle_->kernel;
-  kernel.ran.push_back(run);
+  if (kernel.settings.keeps_log) kernel.ran.push_back(run);
   const SimAnswer answer = answer_to(kernel.settings, run);
   Ran ran{answer.exit, answer.takes >= run.deadline, answer.output.substr(0, run.most_output),
           answer.error.substr(0, run.most_output)};
   if (ran.timed_out) ran.exit = {ExitStatus::How::signal, 9};
   auto listener = std::make_shared<SimListener>(
       handle_, [done = std::move(done), ran = std::move(ran)] { done(ran); });
-  kernel.post(handle_->row.lock(), kernel.queue.now() + std::min(answer.takes, run.deadline),
+  kernel.post(handle_->row, kernel.queue.now() + std::min(answer.takes, run.deadline),
               [weak = std::weak_ptr(listener)] {
                 const auto hears = weak.lock();
                 if (hears != nullptr && !hears->handle->dead) hears->callback();

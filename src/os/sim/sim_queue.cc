@@ -1,8 +1,9 @@
-// A map is the queue; see sim_queue.h.
+// A heap of times over a table of events, so that taking one back is as cheap as asking for it; see
+// sim_queue.h.
 #include "os/sim/sim_queue.h"
 
 #include <algorithm>
-#include <vector>
+#include <utility>
 
 namespace tend {
 namespace {
@@ -10,43 +11,99 @@ namespace {
 constexpr std::chrono::seconds kBegin{1'773'002'269};  // 2026-03-08 20:37:49 UTC
 constexpr Duration kAfterBoot = std::chrono::seconds{20};
 
+constexpr std::size_t above(std::size_t place) { return (place - 1) / 2; }
+
 }  // namespace
 
 WallTime SimQueue::wall() const {
   return WallTime{kBegin + now_.time_since_epoch() + wall_offset_};
 }
 
-SimQueue::Key SimQueue::post(Instant when, SimEvent event) {
-  const Key key{std::max(when, now_), ++sequence_};
-  events_.emplace(key, std::move(event));
-  return key;
+void SimQueue::put(std::size_t place, const Entry& entry) {
+  heap_[place] = entry;
+  slots_[entry.slot].place = place;
+}
+
+void SimQueue::rise(std::size_t place) {
+  const Entry entry = heap_[place];
+  for (; place > 0 && entry < heap_[above(place)]; place = above(place)) {
+    put(place, heap_[above(place)]);
+  }
+  put(place, entry);
+}
+
+void SimQueue::sink(std::size_t place) {
+  const Entry entry = heap_[place];
+  while (true) {
+    std::size_t below = 2 * place + 1;
+    if (below >= heap_.size()) break;
+    if (below + 1 < heap_.size() && heap_[below + 1] < heap_[below]) ++below;
+    if (entry < heap_[below]) break;
+    put(place, heap_[below]);
+    place = below;
+  }
+  put(place, entry);
+}
+
+void SimQueue::post(Instant when, SimEvent event) {
+  if (free_.empty()) {
+    free_.push_back(slots_.size());
+    slots_.emplace_back();
+  }
+  const std::size_t slot = free_.back();
+  free_.pop_back();
+  const Entry entry{std::max(when, now_), ++sequence_, slot};
+  if (event.ticket != nullptr) *event.ticket = {slot, entry.sequence};
+  slots_[slot].event = std::move(event);
+  slots_[slot].sequence = entry.sequence;
+  heap_.push_back(entry);
+  rise(heap_.size() - 1);
+}
+
+SimEvent SimQueue::take(std::size_t place) {
+  const std::size_t slot = heap_[place].slot;
+  SimEvent event = std::exchange(slots_[slot].event, {});
+  slots_[slot].sequence = 0;
+  free_.push_back(slot);
+  const Entry last = heap_.back();
+  heap_.pop_back();
+  if (place < heap_.size()) {
+    put(place, last);
+    if (place > 0 && last < heap_[above(place)]) {
+      rise(place);
+    } else {
+      sink(place);
+    }
+  }
+  return event;
+}
+
+bool SimQueue::take_back(const SimTicket& ticket) {
+  if (ticket.slot >= slots_.size() || ticket.sequence == 0) return false;
+  if (slots_[ticket.slot].sequence != ticket.sequence) return false;
+  // What it holds goes when the queue is whole again: it may take back others.
+  const SimEvent event = take(slots_[ticket.slot].place);
+  return true;
 }
 
 std::optional<SimEvent> SimQueue::next(Instant until) {
-  const auto first = events_.begin();
-  if (first == events_.end() || first->first.first > until) {
+  if (heap_.empty() || heap_.front().when > until) {
     now_ = std::max(now_, until);
     return std::nullopt;
   }
-  now_ = std::max(now_, first->first.first);
-  SimEvent event = std::move(first->second);
-  events_.erase(first);
-  return event;
+  now_ = std::max(now_, heap_.front().when);
+  return take(0);
 }
 
 void SimQueue::sleep(Duration time) {
   now_ += time;
   slept_ += time;
-  std::vector<std::pair<Key, SimEvent>> later;
-  for (auto it = events_.begin(); it != events_.end();) {
-    if (!it->second.awake) {
-      ++it;
-      continue;
-    }
-    later.emplace_back(Key{it->first.first + time, it->first.second}, std::move(it->second));
-    it = events_.erase(it);
+  for (Entry& entry : heap_) {
+    if (slots_[entry.slot].event.awake) entry.when += time;
   }
-  for (auto& [key, event] : later) events_.emplace(key, std::move(event));
+  std::ranges::sort(heap_);  // sorted is a heap
+  for (std::size_t place = 0; place < heap_.size(); ++place)
+    slots_[heap_[place].slot].place = place;
 }
 
 void SimQueue::restart(Duration down) {
@@ -58,7 +115,7 @@ void SimQueue::restart(Duration down) {
 
 void SimQueue::clear() {
   // What an event holds may, when it goes, take another one back.
-  while (!events_.empty()) events_.extract(events_.begin());
+  while (!heap_.empty()) take(heap_.size() - 1);
 }
 
 }  // namespace tend

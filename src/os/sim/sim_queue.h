@@ -2,40 +2,50 @@
 // the order of asking.
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <utility>
+#include <vector>
 
 #include "base/time.h"
 
 namespace tend {
 
+struct SimHandle;
 struct SimRow;
+
+/// Where an event is in the queue. Stale once it has happened, which is harmless.
+struct SimTicket {
+  std::size_t slot = 0;
+  std::uint64_t sequence = 0;
+};
 
 struct SimEvent {
   std::shared_ptr<SimRow> owner;  // the process that it happens to; nullptr: the test
   std::function<void()> run;
+  std::shared_ptr<SimHandle> program;  // that it is for; nullptr: whatever the process runs
+  SimTicket* ticket = nullptr;         // of whoever may take it back, who does so before it goes
   /// Counted in time awake: a sleep of the machine puts it off.
   bool awake = false;
 };
 
 class SimQueue {
  public:
-  using Key = std::pair<Instant, std::uint64_t>;
-
   [[nodiscard]] Instant now() const { return now_; }
   [[nodiscard]] Duration awake() const { return now_.time_since_epoch() - slept_; }
   [[nodiscard]] WallTime wall() const;
 
-  Key post(Instant when, SimEvent event);
-  void take_back(const Key& key) { events_.erase(key); }
+  void post(Instant when, SimEvent event);
+  /// False if it is not here any more.
+  bool take_back(const SimTicket& ticket);
   /// The next event, if there is one until then; now() has moved to it. Else now() is `until`.
   std::optional<SimEvent> next(Instant until);
-  [[nodiscard]] bool empty() const { return events_.empty(); }
 
+  /// Time passes and nothing happens in it: what comes due meanwhile is late.
+  void pass(Duration time) { now_ += time; }
   void sleep(Duration time);
   void step_wall(Duration step) { wall_offset_ += step; }
   /// now() begins anew; nothing is left to happen.
@@ -43,7 +53,27 @@ class SimQueue {
   void clear();
 
  private:
-  std::map<Key, SimEvent> events_;
+  /// A place in the heap: no entry is before the one at half its index.
+  struct Entry {
+    Instant when{};
+    std::uint64_t sequence = 0;
+    std::size_t slot = 0;
+    auto operator<=>(const Entry&) const = default;
+  };
+  struct Slot {
+    SimEvent event;
+    std::uint64_t sequence = 0;  // 0: free
+    std::size_t place = 0;       // in the heap
+  };
+
+  void put(std::size_t place, const Entry& entry);
+  void rise(std::size_t place);
+  void sink(std::size_t place);
+  SimEvent take(std::size_t place);
+
+  std::vector<Entry> heap_;
+  std::vector<Slot> slots_;
+  std::vector<std::size_t> free_;
   std::uint64_t sequence_ = 0;
   Instant now_{std::chrono::hours{1}};
   Duration slept_{};

@@ -151,7 +151,6 @@ void SimWorktree::check_out(const SimContents& files) {
   for (const auto& [path, bytes] : files) {
     if (disk.read(top_ + "/" + path) == bytes) continue;
     disk.write(top_ + "/" + path, bytes);
-    disk.sync(*disk.find(top_ + "/" + path));
   }
 }
 
@@ -347,7 +346,10 @@ Merged SimWorktree::finish_merge(const MergeOrder& order) {
             .paths = result.conflicts};
   }
   check_out(result.files);
-  move_to(make_commit(order.message, std::move(result.files), {here_->commit, order.commit}));
+  const auto merge =
+      make_commit(order.message, std::move(result.files), {here_->commit, order.commit});
+  move_to(merge);
+  if (SimObserver* observer = kernel_->settings.observer) observer->on_merge(top_, merge);
   return {.how = Merged::How::merged, .commit = here_->commit, .why = {}, .paths = {}};
 }
 

@@ -28,56 +28,44 @@ std::vector<std::string> environment_for(const SimChild& child,
 
 }  // namespace
 
-bool SimSelf::alive() const {
-  const SimRowPtr row = kernel_.find(id_);
-  return row != nullptr && !row->over();
-}
-
-std::vector<std::string> SimSelf::command() const {
-  const SimRowPtr row = kernel_.find(id_);
-  return row == nullptr ? std::vector<std::string>{} : row->facts.command;
-}
+const ProcessId& SimSelf::id() const { return row_.facts.id; }
+bool SimSelf::alive() const { return !row_.over(); }
+std::vector<std::string> SimSelf::command() const { return row_.facts.command; }
 
 std::optional<std::string> SimSelf::variable(std::string_view name) const {
-  const SimRowPtr row = kernel_.find(id_);
-  if (row == nullptr) return std::nullopt;
-  for (const std::string& entry : row->facts.environment) {
+  for (const std::string& entry : row_.facts.environment) {
     if (name_of(entry) == name && entry.size() > name.size()) return entry.substr(name.size() + 1);
   }
   return std::nullopt;
 }
 
-std::string SimSelf::working_folder() const {
-  const SimRowPtr row = kernel_.find(id_);
-  return row == nullptr ? "" : row->facts.working_folder;
-}
-
+std::string SimSelf::working_folder() const { return row_.facts.working_folder; }
 Instant SimSelf::now() const { return kernel_.queue.now(); }
 
 void SimSelf::after(Duration wait, SimBehaviour then) {
   if (!alive()) return;
   kernel_.post(
-      kernel_.find(id_), kernel_.queue.now() + wait,
+      row_.shared_from_this(), kernel_.queue.now() + wait,
       [this, then = std::move(then)] { then(*this); }, true);
 }
 
 void SimSelf::every(Duration interval, SimBehaviour then) {
+  again(interval, std::make_shared<SimBehaviour>(std::move(then)));
+}
+
+void SimSelf::again(Duration interval, std::shared_ptr<SimBehaviour> then) {
   after(interval, [interval, then = std::move(then)](SimSelf& self) {
-    then(self);
-    self.every(interval, then);
+    (*then)(self);
+    self.again(interval, then);
   });
 }
 
 void SimSelf::print(std::string_view text) {
-  if (!alive()) return;
-  const std::string path = kernel_.find(id_)->output;
-  if (!path.empty()) append(path, text);
+  if (!row_.output.empty()) append(row_.output, text);
 }
 
 void SimSelf::complain(std::string_view text) {
-  if (!alive()) return;
-  const std::string path = kernel_.find(id_)->error;
-  if (!path.empty()) append(path, text);
+  if (!row_.error.empty()) append(row_.error, text);
 }
 
 void SimSelf::print_after(Duration wait, std::string text) {
@@ -85,7 +73,7 @@ void SimSelf::print_after(Duration wait, std::string text) {
 }
 
 void SimSelf::exit(int code) {
-  if (alive()) kernel_.end(kernel_.find(id_), {ExitStatus::How::code, code});
+  if (alive()) kernel_.end(row_.shared_from_this(), {ExitStatus::How::code, code});
 }
 
 void SimSelf::exit_after(Duration wait, int code) {
@@ -93,22 +81,21 @@ void SimSelf::exit_after(Duration wait, int code) {
 }
 
 void SimSelf::crash(int signal) {
-  if (alive()) kernel_.end(kernel_.find(id_), {ExitStatus::How::signal, signal});
+  if (alive()) kernel_.end(row_.shared_from_this(), {ExitStatus::How::signal, signal});
 }
 
 std::int64_t SimSelf::spawn(const SimChild& child) {
   if (!alive() || child.command.empty() || !kernel_.knows(child.command.front())) return 0;
-  const SimRowPtr self = kernel_.find(id_);
-  const std::int64_t parent = child.orphan ? kernel_.heir_of(*self) : id_.pid;
+  const std::int64_t parent = child.orphan ? kernel_.heir_of(row_) : pid();
   const SimRowPtr row = kernel_.make_row(child.command.front(), parent);
-  row->facts.session = child.own_session ? row->facts.id.pid : self->facts.session;
-  row->facts.group = child.group.value_or(self->facts.group);
+  row->facts.session = child.own_session ? row->facts.id.pid : row_.facts.session;
+  row->facts.group = child.group.value_or(row_.facts.group);
   Launch launch;
   launch.command = child.command;
-  launch.environment = environment_for(child, self->facts.environment);
-  launch.working_folder = self->facts.working_folder;
-  launch.output = self->output;
-  launch.error = self->error;
+  launch.environment = environment_for(child, row_.facts.environment);
+  launch.working_folder = row_.facts.working_folder;
+  launch.output = row_.output;
+  launch.error = row_.error;
   kernel_.exec(row, launch);
   return row->facts.id.pid;
 }
@@ -116,7 +103,7 @@ std::int64_t SimSelf::spawn(const SimChild& child) {
 void SimSelf::ignore(Kill kill) { on(kill, nullptr); }
 
 void SimSelf::on(Kill kill, SimBehaviour then) {
-  if (alive()) kernel_.find(id_)->handlers[kill] = std::move(then);
+  if (alive()) row_.handlers[kill] = std::move(then);
 }
 
 void SimSelf::slow_to_end(Duration wait) {
@@ -128,7 +115,7 @@ void SimSelf::slow_to_end(Duration wait) {
 }
 
 void SimSelf::never_reap() {
-  if (alive()) kernel_.find(id_)->never_reaps = true;
+  if (alive()) row_.never_reaps = true;
 }
 
 std::string SimSelf::absolute(const std::string& path) const {
@@ -145,7 +132,9 @@ void SimSelf::write(const std::string& path, std::string_view text) {
 
 void SimSelf::append(const std::string& path, std::string_view text) {
   if (!alive()) return;
-  const SimNodePtr file = kernel_.disk.make_all(absolute(path), SimKind::file);
+  const SimNodePtr file = path.starts_with('/')
+                              ? kernel_.disk.make_all(path, SimKind::file)
+                              : kernel_.disk.make_all(absolute(path), SimKind::file);
   std::ignore = kernel_.disk.grow(*file, text);
 }
 
@@ -162,7 +151,7 @@ void SimSelf::remove(const std::string& path) {
 }
 
 bool SimSelf::send(const std::string& path, std::string_view text) {
-  return alive() && kernel_.send(id_.pid, path, text, true);
+  return alive() && kernel_.send(pid(), path, text, true);
 }
 
 bool SimSelf::write_fifo(const std::string& path, std::string_view text) {
@@ -170,17 +159,17 @@ bool SimSelf::write_fifo(const std::string& path, std::string_view text) {
 }
 
 void SimSelf::use_disk(std::uint64_t bytes) {
-  if (alive()) kernel_.find(id_)->disk_bytes += bytes;
+  if (alive()) row_.disk_bytes += bytes;
 }
 
 void SimSelf::receive(std::uint64_t bytes) {
   if (!alive()) return;
-  auto& received = kernel_.find(id_)->received_bytes;
+  auto& received = row_.received_bytes;
   received = received.value_or(0) + bytes;
 }
 
 void SimSelf::use_cpu(Duration used) {
-  if (alive()) kernel_.find(id_)->cpu += used;
+  if (alive()) row_.cpu += used;
 }
 
 }  // namespace tend

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ namespace tend {
 
 class SimKernel;
 class SimSelf;
+struct SimRow;
 
 /// What a program does from its first moment on. It runs to its end at once and arranges the rest
 /// with SimSelf::after().
@@ -34,10 +36,11 @@ struct SimChild {
 
 class SimSelf {
  public:
-  SimSelf(SimKernel& kernel, ProcessId id) : kernel_(kernel), id_(std::move(id)) {}
+  /// Lives as long as the row.
+  SimSelf(SimKernel& kernel, SimRow& row) : kernel_(kernel), row_(row) {}
 
-  [[nodiscard]] std::int64_t pid() const { return id_.pid; }
-  [[nodiscard]] const ProcessId& id() const { return id_; }
+  [[nodiscard]] std::int64_t pid() const { return id().pid; }
+  [[nodiscard]] const ProcessId& id() const;
   /// False once it is over; then everything below does nothing.
   [[nodiscard]] bool alive() const;
   [[nodiscard]] std::vector<std::string> command() const;
@@ -91,9 +94,10 @@ class SimSelf {
 
  private:
   [[nodiscard]] std::string absolute(const std::string& path) const;
+  void again(Duration interval, std::shared_ptr<SimBehaviour> then);
 
   SimKernel& kernel_;
-  ProcessId id_;
+  SimRow& row_;
 };
 
 }  // namespace tend

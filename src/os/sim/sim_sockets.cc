@@ -4,7 +4,6 @@
 namespace tend {
 namespace {
 
-constexpr const char* kOver = "this process is over";
 constexpr std::size_t kLongestPath = 100;
 
 std::string name_in(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -18,7 +17,7 @@ class SimBound final : public Subscription {
   ~SimBound() override {
     const SimHandle& handle = *receiver_->handle;
     if (handle.dead || handle.kernel == nullptr || handle.kernel->disk.find(path_) != node_) return;
-    handle.kernel->disk.unlink(node_->above.lock(), name_in(path_));
+    handle.kernel->disk.unlink(*node_->above.lock(), name_in(path_));
   }
   SimBound(const SimBound&) = delete;
   SimBound& operator=(const SimBound&) = delete;
@@ -41,7 +40,7 @@ Result<SimNodePtr> SimSockets::folder_of(const std::string& path) const {
 
 Result<Subscribed> SimSockets::receive(const std::string& path,
                                        std::function<void(const Datagram&)> callback) {
-  if (!handle_->call()) return fail(kOver);
+  if (!handle_->call()) return fail(kSimOver);
   if (path.size() > kLongestPath) return fail(path + " is too long for a socket");
   const auto folder = folder_of(path);
   if (!folder) return fail(folder.error().text);
@@ -50,17 +49,17 @@ Result<Subscribed> SimSockets::receive(const std::string& path,
     if (old->kind != SimKind::socket || old->owner != SimOwner::us) {
       return fail(path + " is in the way: it is not a socket of ours");
     }
-    kernel.disk.unlink(*folder, name_in(path));
+    kernel.disk.unlink(**folder, name_in(path));
   }
   SimNodePtr node = kernel.disk.make(*folder, name_in(path), SimKind::socket);
   auto receiver = std::make_shared<SimReceiver>(handle_, std::move(callback));
-  kernel.receivers[path] = receiver;
+  kernel.hear(path, receiver);
   return std::make_unique<SimBound>(std::move(receiver), std::move(node), path);
 }
 
 Result<Subscribed> SimSockets::read_fifo(const std::string& path,
                                          std::function<void(std::string_view)> callback) {
-  if (!handle_->call()) return fail(kOver);
+  if (!handle_->call()) return fail(kSimOver);
   const auto folder = folder_of(path);
   if (!folder) return fail(folder.error().text);
   SimKernel& kernel = *handle_->kernel;
@@ -70,9 +69,57 @@ Result<Subscribed> SimSockets::read_fifo(const std::string& path,
     return fail(path + " is in the way: it is not a fifo of ours");
   }
   auto receiver = std::make_shared<SimReceiver>(handle_, nullptr, std::move(callback));
-  kernel.receivers[path] = receiver;
+  kernel.hear(path, receiver);
   if (!node->bytes.empty()) kernel.deliver_fifo(path);
   return std::make_unique<SimSubscription>(std::move(receiver));
+}
+
+void SimKernel::hear(const std::string& path, const std::shared_ptr<SimReceiver>& receiver) {
+  std::erase_if(receivers_, [](const auto& entry) { return entry.second.expired(); });
+  receivers_[path] = receiver;
+}
+
+bool SimKernel::send(std::int64_t from, const std::string& path, std::string_view text,
+                     bool same_user) {
+  const auto found = receivers_.find(path);
+  const SimNodePtr node = disk.find(path);
+  if (found == receivers_.end() || node == nullptr || node->kind != SimKind::socket) return false;
+  const auto receiver = found->second.lock();
+  if (receiver == nullptr || receiver->handle->dead || !receiver->on_datagram) return false;
+  constexpr std::size_t kLongest = 4096;
+  const Datagram datagram{from, same_user, std::string(text.substr(0, kLongest))};
+  post(receiver->handle->row, queue.now(), [weak = found->second, datagram] {
+    const auto hears = weak.lock();
+    if (hears != nullptr && !hears->handle->dead) hears->on_datagram(datagram);
+  });
+  return true;
+}
+
+bool SimKernel::write_fifo(const std::string& path, std::string_view text) {
+  constexpr std::size_t kFull = std::size_t{64} * 1024;
+  const SimNodePtr node = disk.find(path);
+  if (node == nullptr || node->kind != SimKind::fifo) return false;
+  if (node->bytes.size() + text.size() > kFull) return false;
+  node->bytes.append(text);
+  deliver_fifo(path);
+  return true;
+}
+
+void SimKernel::deliver_fifo(const std::string& path) {
+  const auto found = receivers_.find(path);
+  if (found == receivers_.end()) return;
+  const auto receiver = found->second.lock();
+  if (receiver == nullptr || receiver->handle->dead || !receiver->on_piece) return;
+  post(receiver->handle->row, queue.now(), [this, path, weak = found->second] {
+    constexpr std::size_t kPiece = 4096;
+    const auto hears = weak.lock();
+    const SimNodePtr node = disk.find(path);
+    if (hears == nullptr || hears->handle->dead || node == nullptr || node->bytes.empty()) return;
+    const std::string piece = node->bytes.substr(0, kPiece);
+    node->bytes.erase(0, piece.size());
+    if (!node->bytes.empty()) deliver_fifo(path);
+    hears->on_piece(piece);
+  });
 }
 
 }  // namespace tend

@@ -51,13 +51,14 @@ std::int64_t SimUniverse::start_process(const std::string& name, SimStart start)
   row->facts.environment = std::move(start.environment);
   row->facts.working_folder = std::move(start.working_folder);
   kernel_->give_machine(row);
+  if (observer != nullptr) observer->on_exec(row->facts);
   return row->facts.id.pid;
 }
 
 Machine& SimUniverse::machine(const std::string& name) {
   for (const std::int64_t pid : pids(name)) {
     const SimRowPtr row = kernel_->find(pid);
-    if (row->handle != nullptr && !row->ends_with_loop) return row->machine->machine;
+    if (row->handle != nullptr && !row->ends_with_loop) return row->machines.back()->machine;
   }
   return machine_of(start_process(name));
 }
@@ -65,15 +66,16 @@ Machine& SimUniverse::machine(const std::string& name) {
 Machine& SimUniverse::machine_of(std::int64_t pid) {
   const SimRowPtr row = kernel_->find(pid);
   CHECK(row != nullptr && row->handle != nullptr && !row->over());
-  return row->machine->machine;
+  return row->machines.back()->machine;
 }
 
 void SimUniverse::kill(std::int64_t pid) { signal(pid, Kill::kill); }
 
-void SimUniverse::kill_at_call(std::int64_t pid, std::uint64_t n) {
+void SimUniverse::kill_at_call(std::int64_t pid, std::uint64_t n, bool torn) {
   const SimRowPtr row = kernel_->find(pid);
   CHECK(row != nullptr && n > 0);
   row->kill_at = row->calls + n;
+  row->kill_tears = torn;
 }
 
 std::uint64_t SimUniverse::calls(std::int64_t pid) const {
@@ -107,6 +109,11 @@ std::optional<SimFacts> SimUniverse::facts(std::int64_t pid) const {
   const SimRowPtr row = kernel_->find(pid);
   if (row == nullptr) return std::nullopt;
   return row->facts;
+}
+
+const SimFacts* SimUniverse::find(std::int64_t pid) const {
+  const SimRowPtr row = kernel_->find(pid);
+  return row == nullptr ? nullptr : &row->facts;
 }
 
 std::vector<std::int64_t> SimUniverse::pids(const std::string& name) const {

@@ -16,7 +16,8 @@
 //   EXPECT_TRUE(universe.runs("worker"));
 //
 // A test of a part needs no program: `Machine& machine = universe.machine();` is the machine of a
-// process that is the test itself. Time moves only in run_for() and its like, never in a callback.
+// process that is the test itself. Time moves only in run_for() and its like, never in a callback,
+// unless the machine is told to be slow (call_takes).
 #pragma once
 
 #include <cstddef>
@@ -116,8 +117,32 @@ struct SimRepository {
 };
 
 struct SimReboot {
-  bool lose_unsynced = false;  // a power cut, not a shutdown
+  /// What a power cut takes; a shutdown takes nothing.
+  enum class Lost : std::uint8_t {
+    nothing,
+    unsynced,  // all that was not synced
+    torn,      // a part of it: see SimDisk::tear()
+  };
+  bool lose_unsynced = false;  // the same as Lost::unsynced
+  Lost lost = Lost::nothing;
   Duration takes = std::chrono::seconds{60};
+};
+
+/// Hears what happens the moment it happens. It may look, and changes nothing.
+class SimObserver {
+ public:
+  virtual ~SimObserver() = default;
+  /// It runs its command from now on.
+  virtual void on_exec(const SimFacts& /*process*/) {}
+  /// It is a zombie, or gone with the boot.
+  virtual void on_end(const SimFacts& /*process*/) {}
+  /// Before it has any effect.
+  virtual void on_signal(const SimSent& /*sent*/, const SimFacts& /*to*/) {}
+  /// A snapshot was saved under a ref.
+  virtual void on_snapshot(const std::string& /*worktree*/,
+                           const SimRepository::Commit& /*commit*/) {}
+  /// A merge commit was made and checked out.
+  virtual void on_merge(const std::string& /*into*/, const SimRepository::Commit& /*merge*/) {}
 };
 
 /// What a test sets, at any time. All of it may be looked at again.
@@ -138,6 +163,11 @@ struct SimSettings {
   Duration version_control_takes{};   // a merge is in its middle after one half of it
   std::uint64_t pid_ns = 4026531836;
   std::optional<std::int64_t> next_pid;  // the next process gets this one; how a pid is reused
+  std::int64_t most_pid = 4194303;       // after it they begin again at 300
+  Duration call_takes{};                 // each call of a machine that reads or changes files
+  Duration sync_takes{};                 // each that syncs
+  SimObserver* observer = nullptr;       // not owned
+  bool keeps_log = true;  // false: `log`, `sent` and `ran` stay empty, as a long run needs it
 };
 
 class SimUniverse : public SimSettings {
@@ -177,9 +207,10 @@ class SimUniverse : public SimSettings {
   /// SIGKILL. A program's object is destroyed at once, or after its callback that runs.
   void kill(std::int64_t pid);
   /// Kills it in place of the n-th call of its machine from now, 1 being the next. Reading a clock,
-  /// chance or one's own id is no call; replace() is several. REQUIRES that no destructor of the
-  /// program makes a call while the program lives on.
-  void kill_at_call(std::int64_t pid, std::uint64_t n);
+  /// chance or one's own id is no call; replace() is several. If that call writes bytes and is
+  /// `torn`, the first of them are written, as many as chance has it. REQUIRES that no destructor
+  /// of the program makes a call while the program lives on.
+  void kill_at_call(std::int64_t pid, std::uint64_t n, bool torn = false);
   /// The calls of its machine so far, also after its end.
   [[nodiscard]] std::uint64_t calls(std::int64_t pid) const;
   /// SIGSTOP: nothing of it runs; what came meanwhile comes after go_on().
@@ -193,6 +224,8 @@ class SimUniverse : public SimSettings {
   std::int64_t start_command(const Launch& launch, std::int64_t parent = 1);
   void signal(std::int64_t pid, Kill kill);
   [[nodiscard]] std::optional<SimFacts> facts(std::int64_t pid) const;
+  /// The same without a copy, until the universe runs on; nullptr if there never was one.
+  [[nodiscard]] const SimFacts* find(std::int64_t pid) const;
   /// Pids of the living (not zombies) with this command[0] or name, sorted.
   [[nodiscard]] std::vector<std::int64_t> pids(const std::string& name) const;
   [[nodiscard]] bool runs(const std::string& name) const { return !pids(name).empty(); }

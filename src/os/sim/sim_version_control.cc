@@ -14,8 +14,6 @@
 namespace tend {
 namespace {
 
-constexpr const char* kOver = "this process is over";
-
 Result<Snapshot> take(SimKernel& kernel, const SnapshotOrder& order) {
   const auto tree = SimWorktree::holding(kernel, order.worktree);
   if (!tree) return Snapshot{};
@@ -47,6 +45,9 @@ Result<Snapshot> take(SimKernel& kernel, const SnapshotOrder& order) {
   const auto commit = tree->make_commit(order.message, std::move(files), std::move(parents));
   snapshot.commit = commit.id;
   refs[snapshot.ref] = commit;
+  if (SimObserver* observer = kernel.settings.observer) {
+    observer->on_snapshot(tree->top(), commit);
+  }
   return snapshot;
 }
 
@@ -78,7 +79,7 @@ Merged nothing_to_merge_into() {
 Subscribed SimVersionControl::later(Duration wait, Callback work) {
   SimKernel& kernel = *handle_->kernel;
   auto listener = std::make_shared<SimListener>(handle_, std::move(work));
-  kernel.post(handle_->row.lock(), kernel.queue.now() + wait, [weak = std::weak_ptr(listener)] {
+  kernel.post(handle_->row, kernel.queue.now() + wait, [weak = std::weak_ptr(listener)] {
     const auto hears = weak.lock();
     if (hears != nullptr && !hears->handle->dead) hears->callback();
   });
@@ -219,7 +220,7 @@ std::string SimVersionControl::top(const std::string& path) {
 }
 
 Result<Salvage> SimSalvager::salvage(const SalvageOrder& order) {
-  if (!handle_->call()) return fail(kOver);
+  if (!handle_->call()) return fail(kSimOver);
   SimDisk& disk = handle_->kernel->disk;
   const SimNodePtr into = disk.find(order.into);
   if (into == nullptr || into->kind != SimKind::folder) {
@@ -239,9 +240,10 @@ Result<Salvage> SimSalvager::salvage(const SalvageOrder& order) {
       ++salvage.left_out;
       continue;
     }
-    if (!handle_->call()) return fail(kOver);
     const SimNodePtr copy = disk.make_all(order.into + "/" + path, SimKind::file);
-    copy->bytes.clear();
+    disk.cut(*copy, 0);
+    const auto write = [&](std::string_view part) { std::ignore = disk.grow(*copy, part); };
+    if (!handle_->call_to_write(node->bytes, write)) return fail(kSimOver);
     if (auto written = disk.grow(*copy, node->bytes); !written) {
       return fail("cannot write " + order.into + "/" + path + ": " + written.error().text);
     }

@@ -1,0 +1,76 @@
+// What must hold in every world: one property a file. A check hears what really happens, compares
+// it with what is true, and says what it saw when they do not fit.
+#pragma once
+
+#include <algorithm>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "os/sim/sim_universe.h"
+#include "seeded_world.h"
+#include "store/events.h"
+
+namespace tend::sim {
+
+class Check {
+ public:
+  explicit Check(SeededWorld& its_world) : world(its_world) {}
+  virtual ~Check() = default;
+  Check(const Check&) = delete;
+  Check& operator=(const Check&) = delete;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+
+  /// Before the signal has any effect. `sender` is nobody's when the world itself sent it.
+  virtual void on_signal(const SimSent& /*sent*/, const Owner& /*sender*/, const Owner& /*to*/) {}
+  /// A life of an agent began; it is the last of its lives.
+  virtual void on_life(const AgentTruth& /*agent*/) {}
+  virtual void on_end(const SimFacts& /*process*/, const Owner& /*owner*/) {}
+  virtual void on_snapshot(const std::string& /*worktree*/,
+                           const SimRepository::Commit& /*commit*/) {}
+  virtual void on_merge(const std::string& /*into*/, const SimRepository::Commit& /*merge*/) {}
+  virtual void on_event(const Event& /*event*/) {}
+  /// Every 20 seconds.
+  virtual void on_tick() {}
+  /// The last moment of the world: nothing has gone wrong for long.
+  virtual void on_settled() {}
+
+ protected:
+  void violated(const std::string& what) { world.report(name(), what); }
+
+  SeededWorld& world;
+};
+
+std::vector<std::unique_ptr<Check>> make_checks(SeededWorld& world);
+
+// One file each.
+std::unique_ptr<Check> make_false_kill_check(SeededWorld& world);
+std::unique_ptr<Check> make_identity_check(SeededWorld& world);
+std::unique_ptr<Check> make_one_life_check(SeededWorld& world);
+std::unique_ptr<Check> make_budget_check(SeededWorld& world);
+std::unique_ptr<Check> make_fitness_check(SeededWorld& world);
+std::unique_ptr<Check> make_journal_first_check(SeededWorld& world);
+std::unique_ptr<Check> make_preserved_check(SeededWorld& world);
+std::unique_ptr<Check> make_merged_once_check(SeededWorld& world);
+std::unique_ptr<Check> make_messages_check(SeededWorld& world);
+std::unique_ptr<Check> make_replay_check(SeededWorld& world);
+std::unique_ptr<Check> make_stall_found_check(SeededWorld& world);
+std::unique_ptr<Check> make_nobody_left_check(SeededWorld& world);
+std::unique_ptr<Check> make_nothing_owed_check(SeededWorld& world);
+
+/// A signal that ends a process.
+constexpr bool ends(Kill kill) {
+  return kill == Kill::interrupt || kill == Kill::terminate || kill == Kill::kill ||
+         kill == Kill::hang_up;
+}
+/// An agent that is being ended by its own keeper's decision: no person asked for it.
+inline bool is_decided_end(const SimSent& sent, const Owner& sender, const Owner& to) {
+  return ends(sent.kill) && sender.is == Owner::Is::keeper && to.is == Owner::Is::agent;
+}
+bool has_fault(const Scenario& scenario, std::initializer_list<FaultKind> kinds);
+/// Files may be lost, or be other than what was written.
+bool loses_files(const Scenario& scenario);
+
+}  // namespace tend::sim

@@ -1,0 +1,40 @@
+// A signal of ours reaches nobody but whom it is meant for: an agent's keeper ends that agent's
+// processes, and another keeper only if that one does not run.
+#include <fmt/format.h>
+
+#include "checks/check.h"
+
+namespace tend::sim {
+namespace {
+
+class Identity final : public Check {
+ public:
+  using Check::Check;
+  [[nodiscard]] std::string_view name() const override { return "wrong identity"; }
+
+  void on_signal(const SimSent& sent, const Owner& sender, const Owner& to) override {
+    const bool is_ours = sender.is == Owner::Is::keeper || sender.is == Owner::Is::command;
+    if (!is_ours) return;
+    if (to.is == Owner::Is::stranger) {
+      return violated(fmt::format("the keeper of {} sent signal {} to a stranger, pid {}",
+                                  sender.agent, static_cast<int>(sent.kill), sent.to.pid));
+    }
+    const bool of_an_agent = to.is == Owner::Is::agent || to.is == Owner::Is::helper;
+    if (of_an_agent && sender.is == Owner::Is::keeper && to.agent != sender.agent) {
+      return violated(
+          fmt::format("the keeper of {} signalled a process of {}", sender.agent, to.agent));
+    }
+    if (to.is == Owner::Is::keeper && ends(sent.kill) && !world.keeper_is_paused(sent.to.pid) &&
+        !has_fault(world.scenario, {FaultKind::slow_disk, FaultKind::full_disk})) {
+      violated(fmt::format("the keeper of {} was ended while it ran", to.agent));
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Check> make_identity_check(SeededWorld& world) {
+  return std::make_unique<Identity>(world);
+}
+
+}  // namespace tend::sim

@@ -1,0 +1,67 @@
+// Work that is finished comes home exactly once, and nothing that was written is lost on the way.
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "checks/check.h"
+#include "store/children.h"
+
+namespace tend::sim {
+namespace {
+
+class MergedOnce final : public Check {
+ public:
+  using Check::Check;
+  [[nodiscard]] std::string_view name() const override { return "merged once"; }
+
+  void on_merge(const std::string& into, const SimRepository::Commit& merge) override {
+    if (merge.parents.size() != 2) return;
+    // A merge that a power cut took back may be made again.
+    if (!merged_.emplace(into, merge.parents[1]).second && !loses_files(world.scenario)) {
+      violated(fmt::format("{} was merged twice into {}", merge.parents[1], into));
+    }
+  }
+  void on_settled() override {
+    if (loses_files(world.scenario)) return;
+    for (const auto& [name, agent] : world.truth().agents) look_at(name, agent);
+  }
+
+ private:
+  void look_at(const std::string& name, const AgentTruth& agent) {
+    for (const std::string& file : agent.wrote) {
+      if (!world.universe.disk.exists(agent.worktree + "/" + file)) {
+        violated(fmt::format("{} wrote {}, and it is gone from its work tree", name, file));
+      }
+    }
+    const std::string& parent = agent.plan->parent;
+    if (!agent.plan->own_worktree || !agent.done || agent.wrote.empty() || parent.empty()) return;
+    const AgentTruth& lead = world.truth().agents.at(parent);
+    if (lead.worktree.empty() || lead.stop_ordered) return;
+    const auto above = world.heartbeat_of(parent);
+    if (!above || !is_terminal(above->status) || above->outcome != WorkOutcome::done) return;
+    const auto says = world.heartbeat_of(name);
+    if (!says || says->outcome != WorkOutcome::done) return;
+    for (const std::string& file : agent.wrote) {
+      const std::string path = lead.worktree + "/" + file;
+      if (world.universe.disk.exists(path) || is_told(parent, name)) continue;
+      violated(fmt::format("{} finished, {} is over, and its file {} did not come home", name,
+                           parent, file));
+    }
+  }
+  /// What could not be merged waits on its branch, and the lead was told.
+  [[nodiscard]] bool is_told(const std::string& parent, const std::string& child) const {
+    const auto inbox = world.universe.disk.read(world.folder_of(parent) + "/inbox.jsonl");
+    return inbox && inbox->contains("child-unmerged") && inbox->contains("\"" + child + "\"");
+  }
+
+  std::set<std::pair<std::string, std::string>> merged_;
+};
+
+}  // namespace
+
+std::unique_ptr<Check> make_merged_once_check(SeededWorld& world) {
+  return std::make_unique<MergedOnce>(world);
+}
+
+}  // namespace tend::sim

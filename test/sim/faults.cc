@@ -1,0 +1,311 @@
+// What goes wrong, and what a person does meanwhile; see FaultKind. Every fault is an event of the
+// simulated machine, so that it strikes in the middle of whatever runs.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "seeded_world.h"
+#include "store/children.h"
+
+namespace tend::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kUnfitAfter = 60s;
+constexpr Duration kLagCounts = 31s;
+constexpr Duration kWriteBack = 30s;
+
+bool cuts_power(FaultKind kind) {
+  return kind == FaultKind::power_cut || kind == FaultKind::torn_power_cut ||
+         kind == FaultKind::lying_disk;
+}
+
+std::string random_file(std::uint64_t number) {
+  constexpr std::array<std::string_view, 6> kFiles{"journal.jsonl", ".heartbeat",   "agent.json",
+                                                   ".children",     "stream.jsonl", "intent.json"};
+  return std::string(kFiles[number % kFiles.size()]);
+}
+
+}  // namespace
+
+void SeededWorld::post_faults() {
+  std::erase_if(faults_left_, [this](std::size_t i) { return scenario.faults[i].at < elapsed(); });
+  for (const std::size_t i : faults_left_) {
+    const Fault& fault = scenario.faults[i];
+    const Instant when = universe.now() + (fault.at - elapsed());
+    universe.at(when, [this, i] {
+      std::erase(faults_left_, i);
+      strike(scenario.faults[i]);
+    });
+    if (cuts_power(fault.kind)) {
+      universe.at(when - kWriteBack, [this] { write_back(); });
+    }
+  }
+}
+
+/// A kernel leaves nothing unwritten for longer than that, synced or not.
+void SeededWorld::write_back() {
+  for (const std::string& path : universe.disk.files("/")) {
+    universe.disk.sync(*universe.disk.find(path));
+  }
+}
+
+void SeededWorld::strike(const Fault& fault) {
+  if (trace) {
+    say(fmt::format("FAULT {} {} {}", kFaultWords[static_cast<std::size_t>(fault.kind)], fault.whom,
+                    fault.number));
+  }
+  ++outcome_.faults[fault.kind];
+  last_fault_ = std::max(last_fault_, elapsed() + fault.lasts);
+  if (fault.kind <= FaultKind::pause_agent || fault.kind == FaultKind::two_keepers ||
+      fault.kind == FaultKind::reload || fault.kind == FaultKind::reuse_pid ||
+      fault.kind == FaultKind::restart_keepers) {
+    return strike_processes(fault);
+  }
+  if (fault.kind >= FaultKind::stop_order && fault.kind <= FaultKind::pause_order) {
+    return give_order(fault);
+  }
+  if (fault.kind == FaultKind::unreadable || fault.kind == FaultKind::newer_version ||
+      fault.kind == FaultKind::full_disk) {
+    return strike_files(fault);
+  }
+  strike_machine(fault);
+}
+
+// --- Processes -----------------------------------------------------------------------------------
+
+void SeededWorld::kill_keepers(const std::string& agent) {
+  for (const std::int64_t pid : processes_of(agent, Owner::Is::keeper)) universe.kill(pid);
+}
+
+void SeededWorld::kill_agents(const std::string& agent) {
+  for (const std::int64_t pid : processes_of(agent, Owner::Is::agent)) universe.kill(pid);
+}
+
+void SeededWorld::strike_processes(const Fault& fault) {
+  switch (fault.kind) {
+    case FaultKind::kill_keeper:
+      return kill_keepers(fault.whom);
+    case FaultKind::kill_agent:
+      return kill_agents(fault.whom);
+    case FaultKind::kill_both:
+      kill_keepers(fault.whom);
+      return kill_agents(fault.whom);
+    case FaultKind::kill_all:
+    case FaultKind::restart_keepers:
+      for (const auto& [name, agent] : truth_.agents) {
+        kill_keepers(name);
+        if (fault.kind == FaultKind::kill_all) kill_agents(name);
+      }
+      return;
+    case FaultKind::keeper_at_call:
+    case FaultKind::torn_at_call:
+      for (const std::int64_t pid : processes_of(fault.whom, Owner::Is::keeper)) {
+        universe.kill_at_call(pid, fault.number, fault.kind == FaultKind::torn_at_call);
+      }
+      return;
+    case FaultKind::command_at_call:
+      command_dies_at_ = fault.number;
+      return;
+    case FaultKind::pause_keeper:
+      return pause(processes_of(fault.whom, Owner::Is::keeper), fault.lasts, fault.whom);
+    case FaultKind::pause_agent:
+      return pause(processes_of(fault.whom, Owner::Is::agent), fault.lasts, "");
+    case FaultKind::two_keepers:
+      if (const std::string folder = folder_of(fault.whom); !folder.empty()) {
+        put_keeper_on(folder);
+        put_keeper_on(folder);
+      }
+      return;
+    case FaultKind::reload:
+      for (const std::int64_t pid : processes_of(fault.whom, Owner::Is::keeper)) {
+        universe.order(pid, Order::hang_up);
+      }
+      return;
+    case FaultKind::reuse_pid:
+      return reuse_pid(fault.whom);
+    default:
+      return;
+  }
+}
+
+void SeededWorld::pause(const std::vector<std::int64_t>& pids, Duration lasts,
+                        const std::string& agent) {
+  for (const std::int64_t pid : pids) {
+    universe.pause(pid);
+    const ProcessId id = universe.facts(pid)->id;
+    if (!agent.empty()) paused_[pid] = agent;
+    universe.after(lasts, [this, pid, id, agent, lasts] {
+      const auto facts = universe.facts(pid);
+      if (!facts || facts->id != id || !universe.runs(pid)) return;
+      paused_.erase(pid);
+      if (!agent.empty() && lasts > kLagCounts) {
+        unfit_.push_back({agent, elapsed(), elapsed() + kUnfitAfter});
+      }
+      for (auto& [name, truth] : truth_.agents) {
+        LifeTruth* const life = truth.life();
+        if (life != nullptr && life->process == id) life->progressed = universe.awake();
+      }
+      universe.go_on(pid);
+    });
+  }
+}
+
+/// Its number is given to a process that has nothing to do with anything.
+void SeededWorld::reuse_pid(const std::string& agent) {
+  const auto pids = processes_of(agent, Owner::Is::agent);
+  if (pids.empty()) return;
+  const std::int64_t pid = pids.front();
+  kill_keepers(agent);
+  universe.kill(pid);
+  universe.after(50ms, [this, pid] {
+    const auto facts = universe.facts(pid);
+    if (facts && facts->state != RunState::gone) return;
+    universe.next_pid = pid;
+    Launch launch;
+    launch.command = {"stranger", "0"};
+    universe.start_command(launch);
+  });
+}
+
+// --- The machine ---------------------------------------------------------------------------------
+
+void SeededWorld::lasting(Duration lasts, std::function<void()> over) {
+  universe.after(lasts, std::move(over));
+}
+
+void SeededWorld::strike_machine(const Fault& fault) {
+  switch (fault.kind) {
+    case FaultKind::sleep:
+      universe.sleep_machine(fault.lasts);
+      unfit_.push_back({"", elapsed(), elapsed() + kUnfitAfter});
+      return;
+    case FaultKind::clock_step:
+      return universe.step_wall(fault.number % 2 == 0 ? fault.lasts : -fault.lasts);
+    case FaultKind::slow_disk:
+      universe.call_takes = std::chrono::milliseconds{1 + fault.number % 20};
+      universe.sync_takes = std::chrono::milliseconds{20 + fault.number % 1000};
+      return lasting(fault.lasts, [this] { heal(); });
+    case FaultKind::blind:
+      universe.looking_fails = "Permission denied";
+      return lasting(fault.lasts, [this] { heal(); });
+    case FaultKind::no_forks:
+      universe.spawning_fails = "Resource temporarily unavailable";
+      return lasting(fault.lasts, [this] { heal(); });
+    case FaultKind::lost_hints:
+      universe.hints = SimHints::lossy;
+      return lasting(fault.lasts, [this] { heal(); });
+    case FaultKind::shutdown:
+      // Everybody is asked to end; a while later the machine is off.
+      shutting_down_ = true;
+      for (const auto& [name, agent] : truth_.agents) {
+        for (const std::int64_t pid : processes_of(name, Owner::Is::keeper)) {
+          universe.order(pid, Order::terminate);
+        }
+      }
+      return lasting(90s, [this] { restart_machine({}); });
+    case FaultKind::power_cut:
+      return restart_machine({.lost = SimReboot::Lost::unsynced});
+    case FaultKind::torn_power_cut:
+      return restart_machine({.lost = SimReboot::Lost::torn});
+    case FaultKind::lying_disk:
+      universe.disk.syncs_lie = true;
+      return lasting(std::min(fault.lasts, kWriteBack / 2), [this] {
+        universe.disk.syncs_lie = false;
+        restart_machine({.lost = SimReboot::Lost::torn});
+      });
+    default:
+      return;
+  }
+}
+
+void SeededWorld::restart_machine(const SimReboot& how) {
+  for (auto& [name, agent] : truth_.agents) {
+    if (LifeTruth* const life = agent.life()) end_life(*life);
+  }
+  base_ += (universe.now() - origin_) + how.takes;
+  owners_.clear();
+  paused_.clear();
+  heal();
+  universe.reboot(how);
+  origin_ = universe.now();
+  last_fault_ = std::max(last_fault_, elapsed());
+  for (const auto& [name, agent] : truth_.agents) {
+    if (agent.asked_for) abandoned_.emplace(name, elapsed());
+  }
+  rebooted_ = true;
+  shutting_down_ = false;
+}
+
+/// Everything works again as it should.
+void SeededWorld::heal() {
+  universe.call_takes = {};
+  universe.sync_takes = {};
+  universe.looking_fails.clear();
+  universe.spawning_fails.clear();
+  universe.hints = scenario.lossy_hints ? SimHints::lossy : SimHints::all;
+  universe.disk.room.reset();
+  for (const std::string& path : unreadable_) {
+    if (universe.disk.exists(path)) universe.disk.make_readable(path);
+  }
+  unreadable_.clear();
+}
+
+// --- Files ---------------------------------------------------------------------------------------
+
+void SeededWorld::strike_files(const Fault& fault) {
+  const std::string folder = folder_of(fault.whom);
+  if (fault.kind == FaultKind::full_disk) {
+    universe.disk.room = fault.number % 2000;
+    return lasting(fault.lasts, [this] { heal(); });
+  }
+  if (folder.empty()) return;
+  if (fault.kind == FaultKind::unreadable) {
+    const std::string path = folder + "/" + random_file(fault.number);
+    if (!universe.disk.exists(path)) return;
+    universe.disk.make_unreadable(path);
+    unreadable_.push_back(path);
+    return lasting(fault.lasts, [this] { heal(); });
+  }
+  // A version of ours that writes more than this one knows, and a line of another kind.
+  const std::string path = folder + "/" + std::string(kHeartbeatFile);
+  auto text = universe.disk.read(path).value_or("");
+  if (text.starts_with('{')) {
+    universe.disk.write(path, R"({"schema":99,"mood":{"of":"the day"},)" + text.substr(1));
+  }
+  universe.disk.append(folder + "/signals.jsonl", R"({"is":"omen","of":"a later version"})"
+                                                  "\n");
+  const std::string children = folder + "/" + std::string(kChildrenFile);
+  if (universe.disk.exists(children)) {
+    universe.disk.append(children, R"({"omen":"of a later version"})"
+                                   "\n");
+  }
+}
+
+// --- People --------------------------------------------------------------------------------------
+
+void SeededWorld::give_order(const Fault& fault) {
+  if (folder_of(fault.whom).empty()) return;
+  if (fault.kind == FaultKind::pause_order) {
+    orders_.push_back({"pause", fault.whom});
+    universe.after(fault.lasts,
+                   [this, whom = fault.whom] { orders_.push_back({"unpause", whom}); });
+    return;
+  }
+  const bool tree = fault.kind == FaultKind::stop_tree_order;
+  const auto mark = [&](const auto& self, const std::string& name) -> void {
+    AgentTruth& agent = truth_.agents.at(name);
+    agent.stop_ordered = true;
+    if (tree) {
+      for (const std::string& child : agent.children) self(self, child);
+    }
+  };
+  mark(mark, fault.whom);
+  std::vector<std::string> words{"stop", fault.whom};
+  if (tree) words.insert(words.begin() + 1, "--tree");
+  orders_.push_back(std::move(words));
+}
+
+}  // namespace tend::sim

@@ -1,0 +1,495 @@
+// One life of a model: step after step, each arranging the next.
+#include "model.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "voice.h"
+
+namespace tend::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Chance of its own, so that what the code under test draws changes nothing in what agents do.
+class Dice {
+ public:
+  Dice(std::uint64_t seed, std::string_view name, std::uint64_t life)
+      : state_(seed ^ (life << 48U)) {
+    for (const char c : name) state_ = (state_ ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  }
+  std::uint64_t number() {
+    state_ += 0x9e3779b97f4a7c15U;
+    std::uint64_t z = state_;
+    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31U);
+  }
+  Duration between(Duration low, Duration high) {
+    return low + Duration{static_cast<Duration::rep>(
+                     number() % static_cast<std::uint64_t>((high - low).count() + 1))};
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+class Model : public std::enable_shared_from_this<Model> {
+ public:
+  Model(SimSelf& self, Surroundings& world, AgentTruth& agent)
+      : self_(self),
+        world_(world),
+        agent_(agent),
+        plan_(*agent.plan),
+        limits_(agent.policy.limits),
+        speech_(make_speech(agent.plan->voice)),
+        dice_(world.seed(), agent.plan->name, agent.lives.back().number),
+        number_(agent.lives.back().number) {}
+
+  void begin() {
+    shows(start_patience());
+    if (now_troubled(StepKind::hang_start)) return hang(StepKind::hang_start);
+    after(dice_.between(1s, 20s), [this] {
+      print(speech_->begin("session-of-" + plan_.name));
+      shows(model_patience());
+      go_on();
+    });
+  }
+
+ private:
+  // --- What is shown, and what is true
+  // ------------------------------------------------------------
+
+  [[nodiscard]] LifeTruth& life() { return agent_.lives.back(); }
+  [[nodiscard]] bool speaks() const {
+    return plan_.voice == Voice::claude || plan_.voice == Voice::codex;
+  }
+
+  /// It did something that can be seen. It may be ended only after this much silence.
+  void shows(Duration patience) {
+    ++world_.truth().progress;
+    if (!world_.can_be_shown()) return;
+    life().progressed = world_.awake();
+    life().patience = patience;
+  }
+  [[nodiscard]] Duration with_confirm(Duration limit) const {
+    return limit == kNoLimit ? kNoLimit : limit + limits_.confirm;
+  }
+  [[nodiscard]] Duration silent_patience() const {
+    return plan_.voice == Voice::lines ? kNoLimit : limits_.beats.stalled;
+  }
+  [[nodiscard]] Duration start_patience() const {
+    return speaks() ? with_confirm(limits_.start) : silent_patience();
+  }
+  [[nodiscard]] Duration model_patience() const {
+    return speaks() ? with_confirm(limits_.model) : silent_patience();
+  }
+  [[nodiscard]] Duration tool_patience(Duration declared) const {
+    if (!speaks()) return silent_patience();
+    const bool tells = plan_.voice == Voice::claude && declared > Duration::zero();
+    return with_confirm(tells ? declared + 60s : limits_.tool);
+  }
+
+  /// A worker that beats need not print.
+  void print(const std::string& line) {
+    if (plan_.voice == Voice::beats) return self_.touch(agent_.folder + "/.beat");
+    self_.print(line);
+  }
+  void say() {
+    print(speech_->say(++said_));
+    shows(model_patience());
+  }
+
+  // --- Going on
+  // -----------------------------------------------------------------------------------
+
+  void after(Duration wait, std::function<void()> then) {
+    self_.after(wait, [me = shared_from_this(), then = std::move(then)](SimSelf&) { then(); });
+  }
+  void go_on() {
+    after(dice_.between(1s, 5s), [this] { step(); });
+  }
+  /// What it does now is done: a session remembers it.
+  void done() {
+    ++agent_.next_step;
+    go_on();
+  }
+  [[nodiscard]] bool now_troubled(StepKind kind) {
+    const std::size_t at = agent_.next_step;
+    if (at >= plan_.steps.size() || plan_.steps[at].kind != kind) return false;
+    return trouble_left();
+  }
+  [[nodiscard]] bool trouble_left() {
+    std::uint32_t& had = agent_.troubled[agent_.next_step];
+    if (had >= plan_.steps[agent_.next_step].times) return false;
+    ++had;
+    return true;
+  }
+
+  void step() {
+    if (agent_.next_step >= plan_.steps.size()) return finish();
+    const Step& step = plan_.steps[agent_.next_step];
+    life().doing = step.kind;
+    if (is_trouble(step.kind)) {
+      if (step.kind == StepKind::hang_start || !trouble_left()) return done();
+      return get_into_trouble(step);
+    }
+    if (!speaks() && step.kind <= StepKind::ask) return work_with_beats(step.takes);
+    work(step);
+  }
+
+  void work(const Step& step) {
+    switch (step.kind) {
+      case StepKind::talk:
+        return talk(step.takes);
+      case StepKind::tool:
+        return use_tool(step.takes);
+      case StepKind::subagent:
+        return use_subagent(step.takes);
+      case StepKind::background:
+        return leave_in_background(step.takes);
+      case StepKind::compact:
+        return compact(step.takes);
+      case StepKind::rate_limit:
+        return be_held_until(step.takes);
+      case StepKind::overload:
+        return be_held(step.takes);
+      case StepKind::ask:
+        return ask(step.takes);
+      case StepKind::write:
+        return write_file();
+      case StepKind::dispatch:
+        return dispatch(step.child);
+      case StepKind::await:
+        return await();
+      case StepKind::merge:
+        return merge(step.child);
+      case StepKind::helper:
+        return leave_helper(step.takes);
+      default:
+        break;
+    }
+    after(step.takes, [this] {
+      say();
+      done();
+    });
+  }
+
+  void finish() {
+    agent_.done = true;
+    if (!agent_.children.empty()) world_.commit(agent_);
+    say();
+    print(speech_->end_turn());
+    shows(kNoLimit);
+    life().leaving = true;
+    after(1s, [this] { self_.exit(0); });
+  }
+
+  // --- Work
+  // ---------------------------------------------------------------------------------------
+
+  void talk(Duration left) {
+    say();
+    const Duration pause = dice_.between(20s, 90s);
+    if (pause >= left) return done();
+    after(pause, [this, left, pause] { talk(left - pause); });
+  }
+  /// A worker that beats, or a program that prints: at a quarter of what it may be silent for.
+  void work_with_beats(Duration left) {
+    say();
+    const Duration most = std::min(silent_patience(), Duration{40min}) / 3;
+    const Duration pause = std::min(dice_.between(most / 8, most), left);
+    after(pause, [this, left, pause] { left > pause ? work_with_beats(left - pause) : done(); });
+  }
+  std::string open(Duration takes) {
+    const std::string call = fmt::format("t{}-{}", number_, ++calls_);
+    const bool declares = takes < 10min && dice_.number() % 3 == 0;
+    const Duration declared = declares ? std::max(takes, Duration{2min}) : Duration{};
+    print(speech_->open(call, declared));
+    shows(tool_patience(declared));
+    return call;
+  }
+  void close(const std::string& call) {
+    print(speech_->close(call));
+    shows(model_patience());
+  }
+  void use_tool(Duration takes) {
+    const std::string call = open(takes);
+    burn(takes, 60s);
+    after(takes, [this, call] {
+      close(call);
+      done();
+    });
+  }
+  void burn(Duration left, Duration every) {
+    if (left < every) return;
+    after(every, [this, left, every] {
+      self_.use_cpu(every / 2);
+      burn(left - every, every);
+    });
+  }
+  void use_subagent(Duration takes) {
+    const std::string call = fmt::format("s{}-{}", number_, ++calls_);
+    self_.print(speech_->open_subagent(call));
+    shows(tool_patience({}));
+    speak_as_subagent(call, takes);
+  }
+  void speak_as_subagent(const std::string& call, Duration left) {
+    const Duration pause = dice_.between(20s, 200s);
+    if (pause >= left) {
+      close(call);
+      return done();
+    }
+    after(pause, [this, call, left, pause] {
+      self_.print(speech_->say_as_subagent(call, ++said_));
+      shows(tool_patience({}));
+      speak_as_subagent(call, left - pause);
+    });
+  }
+  void leave_in_background(Duration takes) {
+    const std::string call = fmt::format("b{}-{}", number_, ++calls_);
+    self_.print(speech_->open_background(call));
+    shows(plan_.voice == Voice::claude ? with_confirm(limits_.background) : tool_patience({}));
+    after(takes, [this, call] {
+      self_.print(speech_->wake_from_background(call));
+      shows(model_patience());
+      done();
+    });
+  }
+  void compact(Duration takes) {
+    self_.print(speech_->begin_compaction());
+    if (plan_.voice == Voice::claude) shows(with_confirm(limits_.compact));
+    after(takes, [this] {
+      self_.print(speech_->end_compaction());
+      say();
+      done();
+    });
+  }
+  void be_held_until(Duration takes) {
+    const bool named = plan_.voice == Voice::claude;
+    if (!named) return be_held(takes);
+    self_.print(speech_->hold_until(world_.wall() + takes));
+    shows(with_confirm(takes + 120s));
+    after(takes + dice_.between(1s, 60s), [this] {
+      say();
+      done();
+    });
+  }
+  void be_held(Duration left) {
+    const Duration pause = dice_.between(30s, 120s);
+    self_.print(speech_->hold(pause));
+    shows(with_confirm(plan_.voice == Voice::claude ? pause + 120s : limits_.retry));
+    after(pause, [this, left, pause] {
+      if (left > pause) return be_held(left - pause);
+      say();
+      done();
+    });
+  }
+  void ask(Duration takes) {
+    const std::string call = fmt::format("q{}-{}", number_, ++calls_);
+    self_.print(speech_->ask(call));
+    if (plan_.voice == Voice::claude) shows(kNoLimit);
+    after(takes, [this] {
+      say();
+      done();
+    });
+  }
+  void write_file() {
+    const std::string call = open(10s);
+    after(10s, [this, call] {
+      if (!agent_.worktree.empty()) {
+        const std::string name = fmt::format("{}-{}", plan_.name, agent_.next_step);
+        self_.write(agent_.worktree + "/" + name, fmt::format("by life {}\n", number_));
+        if (std::ranges::find(agent_.wrote, name) == agent_.wrote.end()) {
+          agent_.wrote.push_back(name);
+        }
+        if (dice_.number() % 3 == 0) world_.commit(agent_);
+      }
+      close(call);
+      done();
+    });
+  }
+  void leave_helper(Duration takes) {
+    const std::string call = open(10s);
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(takes).count();
+    const bool apart = dice_.number() % 2 == 0;
+    const auto pid = self_.spawn({.command = {"helper", std::to_string(seconds)},
+                                  .environment = {},
+                                  .own_session = apart,
+                                  .orphan = apart});
+    life().helpers.push_back(pid);
+    after(10s, [this, call] {
+      close(call);
+      done();
+    });
+  }
+
+  // --- Children
+  // -----------------------------------------------------------------------------------
+
+  void dispatch(const std::string& child) {
+    const AgentPlan& plan = *world_.truth().agents.at(child).plan;
+    const std::string call = open(2min);
+    std::vector<std::string> words{"dispatch", "--name",    child,      "--role",       "coding",
+                                   "--policy", plan.policy, "--notify", "tell-a-person"};
+    if (plan.own_worktree) words.insert(words.end(), {"--worktree", "new"});
+    words.emplace_back("--");
+    std::ranges::copy(command_of(plan.voice), std::back_inserter(words));
+    world_.truth().agents.at(child).asked_for = true;
+    world_.run_tend(self_, std::move(words), keep([this, call, child](int exit) {
+                      close(call);
+                      // A name that is taken is that of a child which was asked for before.
+                      if (exit != 0 && ++failed_dispatches_ < 3) return go_on();
+                      AgentTruth& asked = world_.truth().agents.at(child);
+                      asked.asked_for = exit == 0 || world_.is_known(child);
+                      done();
+                    }));
+  }
+  /// Who brings the work of others home has none of its own lying about.
+  void await() {
+    world_.commit(agent_);
+    const std::string call = open(1h);
+    look_at_children(call);
+  }
+  void look_at_children(const std::string& call) {
+    const bool over = std::ranges::all_of(agent_.children, [this](const std::string& child) {
+      return !world_.truth().agents.at(child).asked_for || world_.is_over(child);
+    });
+    if (over) {
+      close(call);
+      return done();
+    }
+    after(30s, [this, call] { look_at_children(call); });
+  }
+  void merge(const std::string& child) {
+    world_.commit(agent_);
+    const std::string call = open(2min);
+    world_.run_tend(self_, {"merge", child}, keep([this, call](int) {
+                      close(call);
+                      done();
+                    }));
+  }
+  std::function<void(SimSelf&, int)> keep(std::function<void(int)> then) {
+    return [me = shared_from_this(), then = std::move(then)](SimSelf&, int exit) { then(exit); };
+  }
+
+  // --- Trouble
+  // ------------------------------------------------------------------------------------
+
+  void get_into_trouble(const Step& step) {
+    switch (step.kind) {
+      case StepKind::crash:
+        return leave_after(step.takes, [this] { self_.exit(1); });
+      case StepKind::fault:
+        return leave_after(step.takes, [this] { self_.crash(11); });
+      case StepKind::early_exit:
+        // Nobody could tell a worker's from a good end.
+        return leave_after(step.takes, [this] { self_.exit(speaks() ? 0 : 1); });
+      default:
+        return hang(step.kind);
+    }
+  }
+  void leave_after(Duration wait, std::function<void()> how) {
+    say();
+    after(wait, [this, how = std::move(how)] {
+      life().leaving = true;
+      how();
+    });
+  }
+  void hang(StepKind kind) {
+    Duration patience = start_patience();
+    if (kind != StepKind::hang_start) patience = begin_hang(kind);
+    HangTruth hang;
+    hang.kind = kind;
+    hang.agent = plan_.name;
+    hang.life = number_;
+    hang.since = world_.elapsed();
+    hang.bound = bound_of(kind, patience);
+    life().hang = world_.truth().hangs.size();
+    world_.truth().hangs.push_back(std::move(hang));
+  }
+  Duration begin_hang(StepKind kind) {
+    switch (kind) {
+      case StepKind::hang_tool:
+        open(1h);
+        return tool_patience({});
+      case StepKind::hang_child:
+        open(1h);
+        life().helpers.push_back(self_.spawn({.command = {"helper", "0"}, .environment = {}}));
+        return tool_patience({});
+      case StepKind::spin:
+        say();
+        spin();
+        return model_patience();
+      case StepKind::chatter:
+        say();
+        chatter(0);
+        return model_patience();
+      default:
+        say();
+        return model_patience();
+    }
+  }
+  void spin() {
+    self_.use_cpu(9s);
+    after(10s, [this] { spin(); });
+  }
+  void chatter(std::uint64_t n) {
+    if (!speaks()) return;  // a worker's chatter would be beats, and those are what it promised
+    self_.print(speech_->chatter(n));
+    if (n < 3) shows(tool_patience({}));
+    after(dice_.between(10s, 30s), [this, n] { chatter(n + 1); });
+  }
+  /// Weak signs put the last word off, up to twice the limit.
+  [[nodiscard]] Duration bound_of(StepKind kind, Duration patience) const {
+    if (patience == kNoLimit) return kNoLimit;
+    const bool weak = kind == StepKind::spin || kind == StepKind::chatter ||
+                      kind == StepKind::hang_child || kind == StepKind::hang_tool;
+    Duration bound = weak ? 2 * patience : patience;
+    if (kind == StepKind::hang_start) bound = 600s + limits_.confirm;
+    if (!speaks()) bound = 2 * limits_.beats.stalled;
+    return bound + 3min;
+  }
+
+  SimSelf& self_;
+  Surroundings& world_;
+  AgentTruth& agent_;
+  const AgentPlan& plan_;
+  const Limits& limits_;
+  std::unique_ptr<Speech> speech_;
+  Dice dice_;
+  std::uint32_t number_;
+  std::uint64_t said_ = 0;
+  std::uint64_t calls_ = 0;
+  int failed_dispatches_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> command_of(Voice voice) {
+  const std::string program(kVoiceWords[static_cast<std::size_t>(voice)]);
+  return {program, voice == Voice::codex ? "exec" : "-p", "do it"};
+}
+
+void live(SimSelf& self, Surroundings& world) {
+  AgentTruth* const agent = world.begin_life(self);
+  if (agent == nullptr) return;
+  std::make_shared<Model>(self, world, *agent)->begin();
+}
+
+void live_as_helper(SimSelf& self) {
+  const auto words = self.command();
+  std::int64_t seconds = 0;
+  if (words.size() > 1) {
+    std::from_chars(words[1].data(), words[1].data() + words[1].size(), seconds);
+  }
+  if (seconds > 0) self.exit_after(std::chrono::seconds{seconds}, 0);
+}
+
+}  // namespace tend::sim

@@ -1,0 +1,168 @@
+// CLI11 takes the words apart; what they may be together is said below.
+#include "options.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/quote.h"
+#include "base/suggest.h"
+#include "judge/policy.h"
+
+namespace tend::sim {
+namespace {
+
+constexpr double kMostHours = 10'000;
+constexpr double kFewestHours = 0.1;
+
+/// What was typed, before it is known to make sense.
+struct Typed {
+  CLI::App app{"Plays trees of agents and their keepers in a simulated world.", "tend-sim"};
+  double hours = 8;
+  std::string faults = "all";
+  bool shrink = false;
+  bool draw = false;
+  bool table = false;
+
+  bool has(const char* name) { return app.count(name) > 0; }
+};
+
+template <class Number>
+void add_number(CLI::App& app, const char* name, const char* value, Number& to, const char* help) {
+  app.add_option(name, to, help)->option_text(value)->check(CLI::NonNegativeNumber);
+}
+
+void add_text(CLI::App& app, const char* name, const char* value, std::string& to,
+              const char* help) {
+  app.add_option(name, to, help)->option_text(value);
+}
+
+void add_options(Typed& typed, SimOptions& options) {
+  CLI::App& app = typed.app;
+  Wishes& wishes = options.wishes;
+  add_number(app, "--seed", "N", options.seed, "Play the world of this seed");
+  add_text(app, "--scenario", "FILE", options.scenario, "Play the scenario in a file");
+  add_number(app, "--swarm", "COUNT", options.count, "Play the worlds of many seeds");
+  add_number(app, "--hours", "H", typed.hours, "How long things happen in a world; 8");
+  add_number(app, "--agents", "K", wishes.agents, "How many agents; 1 to 12 unless given");
+  add_text(app, "--policy", "P", wishes.policy, "The policy of all agents");
+  add_text(app, "--faults", "LIST", typed.faults, "all, none, or kinds: sleep,power-cut");
+  app.add_flag("--plain", wishes.plain, "One lead, its children, and nothing goes wrong");
+  add_number(app, "--first", "N", options.first, "The first seed of a swarm; 1");
+  add_number(app, "--jobs", "J", options.jobs, "Worlds at a time; one a core");
+  add_number(app, "--stop-after", "N", options.stop_after, "Stop after so many failing seeds");
+  app.add_flag("--shrink", typed.shrink, "Make a failing scenario smaller and print it");
+  add_number(app, "--plays", "N", options.plays, "How often shrinking may play; 400");
+  app.add_flag("--draw", typed.draw, "Print the scenario of a seed");
+  app.add_flag("--trace", options.trace, "Print everything that happens");
+  app.add_flag("--json", options.json, "Print the result as JSON");
+  add_text(app, "--report", "FILE", options.report, "Write how reliable we and others are");
+  app.add_flag("--report-table", typed.table, "Print the short form of that");
+}
+
+Result<void> read_faults(const std::string& list, Wishes& wishes) {
+  wishes.all_faults = list == "all";
+  if (list == "all" || list == "none") return {};
+  for (std::size_t from = 0; from <= list.size();) {
+    const std::size_t to = std::min(list.find(',', from), list.size());
+    const std::string word = list.substr(from, to - from);
+    const auto* const found = std::ranges::find(kFaultWords, word);
+    if (found == kFaultWords.end()) {
+      return fail(fmt::format("--faults has no kind {}{}; there are: {}", in_quotes(word),
+                              did_you_mean(word, kFaultWords), fmt::join(kFaultWords, ", ")));
+    }
+    wishes.faults.push_back(static_cast<FaultKind>(found - kFaultWords.begin()));
+    from = to + 1;
+  }
+  return {};
+}
+
+/// Every option of a world that is drawn, and none of them fits a file.
+constexpr const char* kOfDrawing[] = {"--hours", "--agents", "--policy", "--faults", "--plain"};
+constexpr const char* kOfSwarm[] = {"--first", "--jobs", "--stop-after", "--report",
+                                    "--report-table"};
+/// A report draws its own worlds, as long as is wished for.
+constexpr const char* kNotOfReport[] = {"--agents", "--policy",     "--faults",
+                                        "--plain",  "--stop-after", "--json"};
+
+bool reports(Typed& typed) { return typed.has("--report") || typed.table; }
+
+/// Those of the options that were typed must not be there.
+Result<void> refuse_with(Typed& typed, std::span<const char* const> names, const char* with) {
+  for (const char* const name : names) {
+    if (typed.has(name)) return fail(fmt::format("{} does not go together with {}", name, with));
+  }
+  return {};
+}
+
+Result<void> check_together(Typed& typed, const SimOptions& options) {
+  const int sources = static_cast<int>(typed.has("--seed")) +
+                      static_cast<int>(typed.has("--scenario")) +
+                      static_cast<int>(typed.has("--swarm"));
+  if (sources != 1) return fail("wants one of --seed N, --scenario FILE and --swarm COUNT");
+  if (typed.has("--swarm") && options.count == 0) return fail("--swarm wants at least 1 world");
+  const auto only_with = [&](const auto& names, const char* with) -> Result<void> {
+    for (const char* const name : names) {
+      if (typed.has(name) && !typed.has(with)) return fail(fmt::format("{} wants {}", name, with));
+    }
+    return {};
+  };
+  if (auto fits = only_with(kOfSwarm, "--swarm"); !fits) return fits;
+  if (typed.has("--plays") && !typed.shrink) return fail("--plays wants --shrink");
+  if (typed.draw && !typed.has("--seed")) return fail("--draw wants --seed N");
+  if (typed.draw && typed.shrink) return fail("--draw and --shrink do not go together");
+  if (typed.has("--scenario")) return refuse_with(typed, kOfDrawing, "--scenario");
+  if (!typed.has("--swarm")) return {};
+  if (typed.shrink) return fail("--shrink wants --seed N or --scenario FILE");
+  if (options.trace) return fail("--trace wants --seed N or --scenario FILE");
+  return reports(typed) ? refuse_with(typed, kNotOfReport, "a report") : Result<void>{};
+}
+
+Result<void> read_wishes(const Typed& typed, Wishes& wishes) {
+  if (!(typed.hours >= kFewestHours && typed.hours <= kMostHours)) {
+    return fail(fmt::format("--hours is between {} and {}", kFewestHours, kMostHours));
+  }
+  wishes.hours = Duration{std::llround(typed.hours * 3'600'000)};
+  if (!wishes.policy.empty() && !built_in_policy(wishes.policy)) {
+    return fail(fmt::format("--policy is one of {}, not {}", fmt::join(kBuiltInPolicies, ", "),
+                            in_quotes(wishes.policy)));
+  }
+  return read_faults(typed.faults, wishes);
+}
+
+SimOptions::What what_of(Typed& typed) {
+  if (reports(typed)) return SimOptions::What::report;
+  if (typed.has("--swarm")) return SimOptions::What::swarm;
+  if (typed.shrink) return SimOptions::What::shrink;
+  return typed.draw ? SimOptions::What::draw : SimOptions::What::play;
+}
+
+}  // namespace
+
+Result<SimOptions> parse_options(const std::vector<std::string>& words) {
+  SimOptions options;
+  Typed typed;
+  try {
+    add_options(typed, options);
+    typed.app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::CallForHelp&) {
+    options.what = SimOptions::What::help;
+    options.help = typed.app.help();
+    return options;
+  } catch (const CLI::Error& error) {
+    return fail(on_one_line(error.what()));
+  }
+  if (auto fits = check_together(typed, options); !fits) return std::unexpected(fits.error());
+  if (auto fits = read_wishes(typed, options.wishes); !fits) return std::unexpected(fits.error());
+  options.what = what_of(typed);
+  return options;
+}
+
+}  // namespace tend::sim

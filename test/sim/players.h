@@ -1,0 +1,66 @@
+// Worlds in processes of their own: one that crashes or never ends is a finding like any other, and
+// all cores play at once.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "os/linux/fd.h"
+#include "scenario.h"
+#include "tally.h"
+
+namespace tend::sim {
+
+/// What a world may use of a processor.
+inline constexpr std::chrono::seconds kMostProcessorTime{120};
+
+/// Plays a scenario here and now. An exception is a violation of "no exception".
+Tally play_here(const Scenario& scenario);
+/// The same, with a line for everything that happens.
+Tally play_traced(const Scenario& scenario, const std::function<void(const std::string&)>& trace);
+
+using PlayWorld = std::function<Tally(const Scenario&)>;
+
+struct Played {
+  std::uint64_t seed = 0;
+  Tally tally;
+};
+
+class Players {
+ public:
+  explicit Players(std::chrono::seconds processor_time = kMostProcessorTime)
+      : processor_time_(processor_time) {}
+  /// Those who still play are ended.
+  ~Players();
+  Players(const Players&) = delete;
+  Players& operator=(const Players&) = delete;
+
+  [[nodiscard]] std::size_t playing() const { return players_.size(); }
+  /// Begins in a process of its own. `play` is play_here(), or another way to play a world.
+  void begin(const Scenario& scenario, const PlayWorld& play = play_here);
+  /// Waits until one world has ended. Requires that there is one.
+  Played await_one();
+
+ private:
+  struct Player {
+    std::uint64_t seed = 0;
+    pid_t pid = 0;
+    Fd result;
+    std::string text;
+  };
+
+  Played end(Player player);
+
+  std::chrono::seconds processor_time_;
+  std::vector<Player> players_;
+};
+
+/// One world, and nothing else meanwhile.
+Tally play_apart(const Scenario& scenario);
+
+}  // namespace tend::sim

@@ -1,0 +1,493 @@
+// Scenarios drawn from a seed, swarm style: every world has its own few kinds of trouble and of
+// faults, so that those which are rare together meet, and those which hide each other do not.
+#include "scenario.h"
+
+#include <algorithm>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace tend::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kMostAgents = 12;
+constexpr std::uint32_t kDeepest = 4;
+constexpr Duration kBetweenSteps = 3s;  // on the average, whatever the step
+constexpr Duration kSettles = 4h;
+constexpr Duration kFirstFault = 2min;
+
+/// Splitmix64: all that a scenario comes from.
+class Chance {
+ public:
+  explicit Chance(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t number() {
+    state_ += 0x9e3779b97f4a7c15U;
+    std::uint64_t z = state_;
+    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31U);
+  }
+  std::uint64_t below(std::uint64_t bound) { return bound == 0 ? 0 : number() % bound; }
+  std::uint64_t within(std::uint64_t low, std::uint64_t high) {
+    return low + below(high - low + 1);
+  }
+  bool percent(std::uint64_t of_hundred) { return below(100) < of_hundred; }
+  Duration between(Duration low, Duration high) {
+    if (high <= low) return low;
+    return low + Duration{static_cast<Duration::rep>(
+                     below(static_cast<std::uint64_t>((high - low).count()) + 1))};
+  }
+  Duration mostly_short(Duration low, Duration high) { return between(low, between(low, high)); }
+  std::uint64_t mostly_small(std::uint64_t low, std::uint64_t high) {
+    return within(low, within(low, high));
+  }
+  Duration share(Duration whole, std::uint64_t least_percent, std::uint64_t most_percent) {
+    return whole * static_cast<Duration::rep>(within(least_percent, most_percent)) / 100;
+  }
+  template <class T>
+  const T& one_of(std::span<const T> all) {
+    return all[below(all.size())];
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+bool speaks(Voice voice) { return voice == Voice::claude || voice == Voice::codex; }
+
+// --- Work ----------------------------------------------------------------------------------------
+
+struct Weight {
+  StepKind kind;
+  std::uint32_t weight;
+  bool everywhere;  // else in every second world
+};
+constexpr Weight kWork[] = {
+    {StepKind::think, 300, true},      {StepKind::talk, 100, true},
+    {StepKind::tool, 350, true},       {StepKind::subagent, 50, false},
+    {StepKind::background, 40, false}, {StepKind::compact, 25, false},
+    {StepKind::rate_limit, 4, false},  {StepKind::overload, 10, false},
+    {StepKind::ask, 4, false},         {StepKind::write, 120, true},
+    {StepKind::helper, 8, false},
+};
+
+struct Tail {
+  std::uint32_t per_mille;
+  Duration most;
+};
+constexpr Tail kThinking[] = {{968, 5min}, {30, 11min}, {2, 20min}};
+constexpr Tail kTool[] = {{797, 2min}, {180, 9min}, {20, 14min}, {3, 40min}};
+
+Duration draw_tail(Chance& chance, Duration low, std::span<const Tail> tails) {
+  std::uint64_t at = chance.below(1000);
+  for (const Tail& tail : tails) {
+    if (at < tail.per_mille) return chance.between(low, tail.most);
+    at -= tail.per_mille;
+  }
+  return low;
+}
+
+Duration draw_takes(Chance& chance, StepKind kind) {
+  switch (kind) {
+    case StepKind::think:
+      return draw_tail(chance, 5s, kThinking);
+    case StepKind::talk:
+      return chance.between(1min, 30min);
+    case StepKind::tool:
+      return draw_tail(chance, 1s, kTool);
+    case StepKind::subagent:
+      return chance.between(2min, 40min);
+    case StepKind::background:
+      return chance.between(1min, 9min);
+    case StepKind::compact:
+      return chance.between(20s, 300s);
+    case StepKind::rate_limit:
+      return chance.mostly_short(5min, 5h);
+    case StepKind::overload:
+      return chance.between(2min, 20min);
+    case StepKind::ask:
+      return chance.mostly_short(1min, 10h);
+    case StepKind::helper:
+      return chance.mostly_short(1min, 3h);
+    default:
+      return 0s;
+  }
+}
+
+/// How long a step keeps an agent busy.
+Duration busy(const Step& step) {
+  const bool brief = step.kind == StepKind::helper || step.kind == StepKind::write ||
+                     step.kind == StepKind::dispatch || step.kind == StepKind::merge;
+  return kBetweenSteps + (brief ? Duration{10s} : step.takes);
+}
+
+// --- Faults --------------------------------------------------------------------------------------
+
+struct FaultRow {
+  FaultKind kind;
+  bool of_agent;       // it strikes one
+  bool counts_calls;   // its number is that of a call
+  std::uint32_t most;  // in one world
+  Duration shortest;
+  Duration longest;
+};
+constexpr FaultRow kFaults[] = {
+    {FaultKind::kill_keeper, true, false, 8, 0s, 0s},
+    {FaultKind::kill_agent, true, false, 8, 0s, 0s},
+    {FaultKind::kill_both, true, false, 8, 0s, 0s},
+    {FaultKind::kill_all, false, false, 4, 0s, 0s},
+    {FaultKind::keeper_at_call, true, true, 8, 0s, 0s},
+    {FaultKind::torn_at_call, true, true, 8, 0s, 0s},
+    {FaultKind::command_at_call, false, true, 8, 0s, 0s},
+    {FaultKind::pause_keeper, true, false, 8, 5s, 30min},
+    {FaultKind::pause_agent, true, false, 8, 10s, 20min},
+    {FaultKind::sleep, false, false, 4, 1min, 8h},
+    {FaultKind::clock_step, false, false, 8, 2s, 2h},
+    {FaultKind::slow_disk, false, false, 8, 30s, 30min},
+    {FaultKind::full_disk, false, false, 8, 30s, 30min},
+    {FaultKind::unreadable, true, false, 8, 30s, 30min},
+    {FaultKind::blind, false, false, 8, 30s, 30min},
+    {FaultKind::no_forks, false, false, 8, 30s, 30min},
+    {FaultKind::lost_hints, false, false, 8, 30s, 30min},
+    {FaultKind::two_keepers, true, false, 8, 0s, 0s},
+    {FaultKind::reload, true, false, 8, 0s, 0s},
+    {FaultKind::shutdown, false, false, 2, 0s, 0s},
+    {FaultKind::power_cut, false, false, 2, 0s, 0s},
+    {FaultKind::torn_power_cut, false, false, 2, 0s, 0s},
+    {FaultKind::lying_disk, false, false, 2, 30s, 30min},
+    {FaultKind::reuse_pid, true, false, 8, 0s, 0s},
+    {FaultKind::newer_version, true, false, 4, 0s, 0s},
+    {FaultKind::stop_order, true, false, 2, 0s, 0s},
+    {FaultKind::stop_tree_order, true, false, 2, 0s, 0s},
+    {FaultKind::pause_order, true, false, 8, 1min, 1h},
+    {FaultKind::restart_keepers, false, false, 8, 0s, 0s},
+};
+static_assert(std::size(kFaults) == kFaultWords.size());
+static_assert(
+    [] {
+      for (std::size_t i = 0; i < std::size(kFaults); ++i) {
+        if (static_cast<std::size_t>(kFaults[i].kind) != i) return false;
+      }
+      return true;
+    }(),
+    "kFaults: a row is missing, doubled or out of order");
+
+// --- Drawing -------------------------------------------------------------------------------------
+
+class Drawing {
+ public:
+  Drawing(std::uint64_t seed, const Wishes& wishes) : chance_(seed), wishes_(wishes) {
+    scenario_.seed = seed;
+    scenario_.lasts = wishes.hours;
+  }
+
+  Scenario plain() {
+    draw_plain_tree();
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      draw_plain_work(i, chance_.share(left_for(i), 30, 80));
+      add_children(i, 0);
+    }
+    return std::move(scenario_);
+  }
+
+  Scenario anything() {
+    draw_world();
+    draw_trees();
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      draw_work(i, chance_.share(left_for(i), 30, 100));
+      add_children(i, 66);
+      add_trouble(i);
+    }
+    draw_faults();
+    if (!scenario_.faults.empty() || has_trouble()) scenario_.settles = kSettles;
+    return std::move(scenario_);
+  }
+
+ private:
+  /// What a plan does not say of an agent's place.
+  struct Place {
+    std::uint32_t depth = 1;
+    Duration begins{};
+    std::vector<std::size_t> children;
+  };
+
+  AgentPlan& plan(std::size_t i) { return scenario_.agents[i]; }
+  [[nodiscard]] Duration left_for(std::size_t i) const {
+    return std::max(scenario_.lasts - places_[i].begins, scenario_.lasts / 10);
+  }
+  std::size_t drawn_count() {
+    return wishes_.agents > 0 ? wishes_.agents : chance_.within(1, kMostAgents);
+  }
+
+  // --- The machine ---
+
+  void draw_world() {
+    scenario_.lossy_hints = chance_.percent(20);
+    scenario_.groups = chance_.percent(40);
+    scenario_.saving_takes = chance_.mostly_short(0s, 20s);
+    if (chance_.percent(10)) {
+      scenario_.most_pid = static_cast<std::int64_t>(chance_.within(2000, 3000));
+    }
+    for (const Weight& work : kWork) {
+      if (work.everywhere || chance_.percent(50)) work_.push_back(work);
+    }
+    if (chance_.percent(35)) return;
+    const std::uint64_t in_this_world = chance_.within(10, 70);
+    for (std::size_t i = 0; i < kStepWords.size(); ++i) {
+      const auto kind = static_cast<StepKind>(i);
+      if (is_trouble(kind) && chance_.percent(in_this_world)) troubles_.push_back(kind);
+    }
+    troubled_percent_ = chance_.within(5, 50);
+  }
+
+  // --- Trees ---
+
+  void draw_trees() {
+    const std::size_t count = drawn_count();
+    const std::size_t many = chance_.percent(60) ? 1 : chance_.within(2, 3);
+    const std::size_t trees = may_dispatch() ? std::min(count, many) : count;
+    for (std::size_t i = 0; i < trees; ++i) {
+      const bool needed = i == 0 && count > trees;
+      add_root(draw_manner(needed));
+    }
+    while (scenario_.agents.size() < count) {
+      const std::size_t parent = draw_parent();
+      add_child(parent, draw_manner(false), chance_.percent(50));
+    }
+  }
+  void draw_plain_tree() {
+    const std::size_t count = drawn_count();
+    const Manner manner = may_dispatch() ? Manner{Voice::claude, "agent"} : draw_manner(false);
+    add_root(manner);
+    while (scenario_.agents.size() < count) {
+      may_dispatch() ? add_child(0, manner, false) : add_root(manner);
+    }
+  }
+  [[nodiscard]] bool may_dispatch() const {
+    return wishes_.policy.empty() || wishes_.policy == "agent";
+  }
+
+  using Manner = std::pair<Voice, std::string>;
+  Manner draw_manner(bool dispatches) {
+    if (wishes_.policy == "plain") return {Voice::lines, "plain"};
+    if (!may_dispatch()) return {Voice::beats, wishes_.policy};
+    const bool other = wishes_.policy.empty() && !dispatches && chance_.percent(15);
+    if (!other) return {chance_.percent(80) ? Voice::claude : Voice::codex, "agent"};
+    if (chance_.percent(30)) return {Voice::lines, "plain"};
+    constexpr std::string_view kBeating[] = {"worker", "critical", "overnight"};
+    return {Voice::beats, std::string(chance_.one_of<std::string_view>(kBeating))};
+  }
+  std::size_t draw_parent() {
+    std::vector<std::size_t> fit;
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (speaks(plan(i).voice) && places_[i].depth < kDeepest) fit.push_back(i);
+    }
+    return chance_.one_of<std::size_t>(fit);
+  }
+
+  AgentPlan& add_agent(const Manner& manner) {
+    AgentPlan& fresh = scenario_.agents.emplace_back();
+    fresh.voice = manner.first;
+    fresh.policy = manner.second;
+    return fresh;
+  }
+  void add_root(const Manner& manner) {
+    add_agent(manner).name = fmt::format("lead{}", ++roots_);
+    places_.emplace_back();
+  }
+  void add_child(std::size_t parent, const Manner& manner, bool own_worktree) {
+    AgentPlan& child = add_agent(manner);
+    Place& above = places_[parent];
+    above.children.push_back(scenario_.agents.size() - 1);
+    child.parent = plan(parent).name;
+    child.name = fmt::format("{}-{}", child.parent, above.children.size());
+    child.own_worktree = own_worktree;
+    places_.push_back({.depth = above.depth + 1, .begins = {}, .children = {}});
+  }
+
+  // --- Work ---
+
+  [[nodiscard]] bool can(const AgentPlan& plan, StepKind kind) const {
+    if (kind == StepKind::write) return plan.parent.empty() || plan.own_worktree;
+    if (kind == StepKind::helper) return true;
+    if (!speaks(plan.voice)) return kind == StepKind::talk;
+    return kind != StepKind::ask || plan.voice == Voice::claude;
+  }
+  StepKind draw_work_of(const AgentPlan& plan) {
+    std::uint32_t sum = 0;
+    for (const Weight& work : work_) sum += can(plan, work.kind) ? work.weight : 0;
+    std::uint64_t at = chance_.below(sum);
+    for (const Weight& work : work_) {
+      if (!can(plan, work.kind)) continue;
+      if (at < work.weight) return work.kind;
+      at -= work.weight;
+    }
+    return StepKind::talk;
+  }
+  void draw_work(std::size_t i, Duration fills) {
+    AgentPlan& agent = plan(i);
+    Duration filled{};
+    while (filled < fills) {
+      const StepKind kind = draw_work_of(agent);
+      agent.steps.push_back({.kind = kind, .takes = draw_takes(chance_, kind), .child = {}});
+      filled += busy(agent.steps.back());
+    }
+  }
+  /// Nothing in it comes near to any limit.
+  void draw_plain_work(std::size_t i, Duration fills) {
+    constexpr Tail kPlainWork[] = {{800, 2min}, {200, 5min}};
+    constexpr StepKind kKinds[] = {StepKind::think, StepKind::talk, StepKind::tool};
+    AgentPlan& agent = plan(i);
+    Duration filled{};
+    while (filled < fills) {
+      const StepKind kind = chance_.one_of<StepKind>(kKinds);
+      agent.steps.push_back(
+          {.kind = kind, .takes = draw_tail(chance_, 1s, kPlainWork), .child = {}});
+      filled += busy(agent.steps.back());
+    }
+  }
+
+  // --- Children ---
+
+  /// Within the first so many percent of its work an agent starts its children, then it awaits
+  /// them and brings their work home, now and then before it has done its own.
+  void add_children(std::size_t i, std::uint64_t within_percent) {
+    if (places_[i].children.empty()) return;
+    std::vector<Step>& steps = plan(i).steps;
+    const std::size_t own = steps.size();
+    std::vector<std::size_t> at;
+    at.reserve(places_[i].children.size());
+    for (std::size_t n = 0; n < places_[i].children.size(); ++n) {
+      at.push_back(chance_.below(own * within_percent / 100 + 1));
+    }
+    std::ranges::sort(at);
+    for (std::size_t n = 0; n < at.size(); ++n) {
+      const std::string& child = plan(places_[i].children[n]).name;
+      steps.insert(position(steps, at[n] + n), {.kind = StepKind::dispatch, .child = child});
+    }
+    note_begins(i);
+    const std::size_t first = at.back() + at.size();
+    const bool early = within_percent > 0 && chance_.percent(30);
+    const std::size_t awaits = early ? chance_.within(first, steps.size()) : steps.size();
+    steps.insert(position(steps, awaits), {.kind = StepKind::await, .child = {}});
+    add_merges(i, awaits + 1);
+  }
+  void add_merges(std::size_t i, std::size_t after) {
+    std::vector<Step>& steps = plan(i).steps;
+    for (const std::size_t child : places_[i].children) {
+      if (!plan(child).own_worktree || !chance_.percent(60)) continue;
+      const Step merge{.kind = StepKind::merge, .child = plan(child).name};
+      steps.insert(position(steps, chance_.within(after, steps.size())), merge);
+    }
+  }
+  /// When each child begins at the earliest.
+  void note_begins(std::size_t i) {
+    Duration now = places_[i].begins;
+    for (const Step& step : plan(i).steps) {
+      now += busy(step);
+      if (step.kind != StepKind::dispatch) continue;
+      const auto child = std::ranges::find(scenario_.agents, step.child, &AgentPlan::name);
+      places_[static_cast<std::size_t>(child - scenario_.agents.begin())].begins = now;
+    }
+  }
+  static std::vector<Step>::iterator position(std::vector<Step>& steps, std::size_t at) {
+    return steps.begin() + static_cast<std::ptrdiff_t>(at);
+  }
+
+  // --- Trouble ---
+
+  void add_trouble(std::size_t i) {
+    AgentPlan& agent = plan(i);
+    std::vector<StepKind> fit;
+    for (const StepKind kind : troubles_) {
+      if (agent.voice != Voice::lines || !is_hang(kind)) fit.push_back(kind);
+    }
+    if (fit.empty() || !chance_.percent(troubled_percent_)) return;
+    const int many = chance_.percent(25) ? 2 : 1;
+    for (int n = 0; n < many; ++n) {
+      const StepKind kind = chance_.one_of<StepKind>(fit);
+      const Step trouble{.kind = kind,
+                         .takes = is_hang(kind) ? Duration{} : chance_.mostly_short(0s, 2min),
+                         .times = chance_.percent(85) ? 1U : draw_times(),
+                         .child = {}};
+      // Only a life that begins with it can have it.
+      const bool first = kind == StepKind::hang_start;
+      const std::size_t at = first ? 0 : chance_.within(0, agent.steps.size());
+      agent.steps.insert(position(agent.steps, at), trouble);
+    }
+  }
+  std::uint32_t draw_times() { return static_cast<std::uint32_t>(chance_.within(2, 4)); }
+  [[nodiscard]] bool has_trouble() const {
+    return std::ranges::any_of(scenario_.agents, [](const AgentPlan& agent) {
+      return std::ranges::any_of(agent.steps,
+                                 [](const Step& step) { return is_trouble(step.kind); });
+    });
+  }
+
+  // --- Faults ---
+
+  void draw_faults() {
+    for (const FaultRow& row : draw_fault_kinds()) {
+      const std::uint64_t many = chance_.mostly_small(1, row.most);
+      for (std::uint64_t n = 0; n < many; ++n) scenario_.faults.push_back(draw_fault(row));
+    }
+    std::ranges::sort(scenario_.faults, {}, [](const Fault& fault) {
+      return std::tuple(fault.at, fault.kind, fault.whom, fault.lasts, fault.number);
+    });
+  }
+  /// Who wishes for certain kinds wants to see at least one of them.
+  std::vector<FaultRow> draw_fault_kinds() {
+    std::vector<FaultRow> possible;
+    for (const FaultRow& row : kFaults) {
+      const bool wished =
+          wishes_.all_faults || std::ranges::find(wishes_.faults, row.kind) != wishes_.faults.end();
+      if (wished) possible.push_back(row);
+    }
+    if (possible.empty()) return {};
+    const std::uint64_t sort_of_world = chance_.below(4);
+    if (sort_of_world == 0 && wishes_.all_faults) return {};
+    if (sort_of_world <= 1) return {chance_.one_of<FaultRow>(possible)};
+    const std::uint64_t in_this_world = chance_.within(5, 50);
+    std::vector<FaultRow> kinds;
+    for (const FaultRow& row : possible) {
+      if (chance_.percent(in_this_world)) kinds.push_back(row);
+    }
+    if (kinds.empty()) kinds.push_back(chance_.one_of<FaultRow>(possible));
+    return kinds;
+  }
+  /// It is over before the world settles.
+  Fault draw_fault(const FaultRow& row) {
+    const Duration latest = scenario_.lasts - scenario_.lasts / 20;
+    Fault fault;
+    fault.kind = row.kind;
+    fault.at = chance_.between(std::min(kFirstFault, latest), latest);
+    fault.lasts = std::min(chance_.mostly_short(row.shortest, row.longest),
+                           std::max(scenario_.lasts - fault.at, row.shortest));
+    if (row.of_agent) fault.whom = chance_.one_of<AgentPlan>(scenario_.agents).name;
+    fault.number = row.counts_calls ? chance_.mostly_small(1, 120) : chance_.number();
+    return fault;
+  }
+
+  Chance chance_;
+  const Wishes& wishes_;
+  Scenario scenario_;
+  std::vector<Place> places_;  // beside the plans
+  std::size_t roots_ = 0;
+  std::vector<Weight> work_;
+  std::vector<StepKind> troubles_;  // that there are in this world
+  std::uint64_t troubled_percent_ = 0;
+};
+
+}  // namespace
+
+Scenario draw_scenario(std::uint64_t seed, const Wishes& wishes) {
+  Drawing drawing(seed, wishes);
+  return wishes.plain ? drawing.plain() : drawing.anything();
+}
+
+}  // namespace tend::sim

@@ -1,0 +1,156 @@
+// What is to happen in one simulated world, as plain data: the agents and what each of them does,
+// the faults and when. It is drawn from a seed, can be written and read as JSON, and is made
+// smaller when it shows a fault of ours.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+
+namespace tend::sim {
+
+/// What an agent does next. The first are work, those from `hang_start` on are trouble: it happens
+/// `times` times, each time in another life, and is then passed over.
+enum class StepKind : std::uint8_t {
+  think,       // silent, then words
+  talk,        // words all the while
+  tool,        // a call that is silent until its result
+  subagent,    // a call in which a sub-agent speaks
+  background,  // the turn ends, a background task wakes it
+  compact,     // a compaction
+  rate_limit,  // the provider holds it until a time that it names
+  overload,    // the provider holds it and names no time
+  ask,         // a question to a person, who answers
+  write,       // a new file in its work tree
+  dispatch,    // starts the agent `child`
+  await,       // a call that waits until its children are over
+  merge,       // brings the work of `child` home
+  helper,      // leaves a process behind that lives on for a while
+  hang_start,  // nothing at all after the start
+  hang_stream,
+  hang_tool,
+  hang_input,  // waits for input that never comes, after words
+  hang_child,  // a call whose process waits for something that never comes
+  spin,        // silent, and burns CPU
+  chatter,     // prints all the while, and nothing of it is new
+  crash,       // exit 1
+  fault,       // ended by a signal of its own
+  early_exit,  // exit 0 in the middle of a turn
+};
+inline constexpr std::array<std::string_view, 24> kStepWords{
+    "think",      "talk",     "tool",       "subagent",    "background", "compact",
+    "rate-limit", "overload", "ask",        "write",       "dispatch",   "await",
+    "merge",      "helper",   "hang-start", "hang-stream", "hang-tool",  "hang-input",
+    "hang-child", "spin",     "chatter",    "crash",       "fault",      "early-exit"};
+constexpr bool is_trouble(StepKind kind) { return kind >= StepKind::hang_start; }
+constexpr bool is_hang(StepKind kind) {
+  return kind >= StepKind::hang_start && kind <= StepKind::chatter;
+}
+
+struct Step {
+  StepKind kind = StepKind::talk;
+  Duration takes{};
+  std::uint32_t times = 1;  // of trouble
+  std::string child;        // dispatch and merge
+
+  bool operator==(const Step&) const = default;
+};
+
+/// How an agent shows what it does.
+enum class Voice : std::uint8_t { claude, codex, beats, lines };
+inline constexpr std::array<std::string_view, 4> kVoiceWords{"claude", "codex", "beats", "lines"};
+
+struct AgentPlan {
+  std::string name;
+  std::string parent;  // "": the first of a tree
+  Voice voice = Voice::claude;
+  std::string policy = "agent";
+  bool own_worktree = false;
+  std::vector<Step> steps;
+
+  bool operator==(const AgentPlan&) const = default;
+};
+
+enum class FaultKind : std::uint8_t {
+  kill_keeper,
+  kill_agent,
+  kill_both,
+  kill_all,         // keepers and agents, all at once
+  keeper_at_call,   // kill -9 of a keeper in place of its `number`-th call from then
+  torn_at_call,     // the same, in the middle of what that call writes
+  command_at_call,  // the same for the next command that somebody runs
+  pause_keeper,
+  pause_agent,
+  sleep,       // of the machine
+  clock_step,  // of the calendar, forward if `number` is even
+  slow_disk,
+  full_disk,
+  unreadable,  // a file of an agent's folder
+  blind,       // no process can be looked at
+  no_forks,
+  lost_hints,
+  two_keepers,  // two are started at once, beside the one that is there
+  reload,
+  shutdown,        // of the machine, and its start
+  power_cut,       // what was not synced is lost
+  torn_power_cut,  // some of it
+  lying_disk,      // syncs that do nothing, then a power cut
+  reuse_pid,       // an agent dies, and a stranger gets its number
+  newer_version,   // files as another version of ours would have left them
+  stop_order,
+  stop_tree_order,
+  pause_order,      // and the order to go on
+  restart_keepers,  // all keepers die at once, their agents live
+};
+inline constexpr std::array<std::string_view, 29> kFaultWords{
+    "kill-keeper",  "kill-agent",      "kill-both",    "kill-all",       "keeper-at-call",
+    "torn-at-call", "command-at-call", "pause-keeper", "pause-agent",    "sleep",
+    "clock-step",   "slow-disk",       "full-disk",    "unreadable",     "blind",
+    "no-forks",     "lost-hints",      "two-keepers",  "reload",         "shutdown",
+    "power-cut",    "torn-power-cut",  "lying-disk",   "reuse-pid",      "newer-version",
+    "stop-order",   "stop-tree-order", "pause-order",  "restart-keepers"};
+
+struct Fault {
+  FaultKind kind = FaultKind::kill_keeper;
+  Duration at{};             // since the world began
+  Duration lasts{};          // of what lasts
+  std::string whom;          // an agent; "": nobody in particular
+  std::uint64_t number = 0;  // of a call, or chance
+
+  bool operator==(const Fault&) const = default;
+};
+
+struct Scenario {
+  std::uint64_t seed = 1;
+  Duration lasts{};    // faults happen and work begins within this time
+  Duration settles{};  // then nothing goes wrong any more: what is owed has to come
+  std::vector<AgentPlan> agents;
+  std::vector<Fault> faults;
+  bool lossy_hints = false;   // all the time
+  bool groups = false;        // the system has groups that processes cannot leave
+  Duration saving_takes{};    // a snapshot, a merge
+  std::int64_t most_pid = 0;  // 0: as usual; a small one makes pids wrap
+
+  bool operator==(const Scenario&) const = default;
+};
+
+/// What a scenario is drawn from, beside the seed.
+struct Wishes {
+  Duration hours = std::chrono::hours{8};
+  std::uint32_t agents = 0;       // 0: drawn
+  std::string policy;             // "": agent, and now and then another
+  std::vector<FaultKind> faults;  // only these
+  bool all_faults = true;         // a random subset of all of them
+  bool plain = false;             // nothing goes wrong, and every agent is like every other
+};
+
+Scenario draw_scenario(std::uint64_t seed, const Wishes& wishes);
+std::string format_scenario(const Scenario& scenario);
+Result<Scenario> parse_scenario(std::string_view text);
+
+}  // namespace tend::sim

@@ -1,0 +1,271 @@
+// A scenario as JSON: one object, an agent or a fault a line, times in seconds. What is read back
+// can be played: words are known, names are of somebody, and parents stand before their children.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/quote.h"
+#include "judge/policy.h"
+#include "scenario.h"
+#include "store/json.h"
+
+namespace tend::sim {
+namespace {
+
+constexpr std::size_t kLargestScenario = std::size_t{16} * 1024 * 1024;
+
+template <class Enum, std::size_t N>
+std::string_view word_of(const std::array<std::string_view, N>& words, Enum value) {
+  return words.at(static_cast<std::size_t>(value));
+}
+
+bool needs_child(StepKind kind) { return kind == StepKind::dispatch || kind == StepKind::merge; }
+
+// --- Writing -------------------------------------------------------------------------------------
+
+WriteJson seconds_json(Duration duration) {
+  const auto whole = duration.count();
+  if (whole % 1000 == 0) return whole / 1000;
+  return static_cast<double>(whole) / 1000;
+}
+
+WriteJson step_json(const Step& step) {
+  WriteJson json{{"kind", word_of(kStepWords, step.kind)}, {"takes", seconds_json(step.takes)}};
+  if (is_trouble(step.kind) || step.times != 1) json["times"] = step.times;
+  if (needs_child(step.kind) || !step.child.empty()) json["child"] = step.child;
+  return json;
+}
+
+WriteJson agent_json(const AgentPlan& agent) {
+  WriteJson steps = WriteJson::array();
+  for (const Step& step : agent.steps) steps.push_back(step_json(step));
+  return {{"name", agent.name},
+          {"parent", agent.parent},
+          {"voice", word_of(kVoiceWords, agent.voice)},
+          {"policy", agent.policy},
+          {"own_worktree", agent.own_worktree},
+          {"steps", std::move(steps)}};
+}
+
+WriteJson fault_json(const Fault& fault) {
+  return {{"kind", word_of(kFaultWords, fault.kind)},
+          {"at", seconds_json(fault.at)},
+          {"lasts", seconds_json(fault.lasts)},
+          {"whom", fault.whom},
+          {"number", fault.number}};
+}
+
+template <class T>
+std::string list_text(const std::vector<T>& all, WriteJson (*to_json)(const T&)) {
+  std::string text = "[";
+  for (const T& each : all) {
+    text += text.size() > 1 ? ",\n  " : "\n  ";
+    text += to_line(to_json(each));
+  }
+  return text + "]";
+}
+
+// --- Reading -------------------------------------------------------------------------------------
+
+/// Reads the fields of one object and keeps the first thing that was wrong, and where.
+class Fields {
+ public:
+  Fields(const ReadJson& object, std::string where, std::optional<Error>& wrong)
+      : object_(object), where_(std::move(where)), wrong_(wrong) {
+    if (!object.is_object()) complain("is no object");
+  }
+
+  const ReadJson* field(const char* key) {
+    const ReadJson* const found = object_.is_object() ? find_field(object_, key) : nullptr;
+    if (found == nullptr) complain(fmt::format("has no \"{}\"", key));
+    return found;
+  }
+  [[nodiscard]] bool has(const char* key) const {
+    return object_.is_object() && find_field(object_, key) != nullptr;
+  }
+  Duration seconds(const char* key) {
+    const ReadJson* const found = field(key);
+    if (found == nullptr) return {};
+    const double value = found->is_number() ? found->get<double>() : -1;
+    if (!(value >= 0) || value > std::chrono::duration<double>(kLongestTime).count()) {
+      complain(fmt::format("\"{}\" is no time in seconds", key));
+      return {};
+    }
+    return Duration{std::llround(value * 1000)};
+  }
+  std::string text(const char* key) {
+    const ReadJson* const found = field(key);
+    if (found == nullptr) return "";
+    if (found->is_string()) return found->get<std::string>();
+    complain(fmt::format("\"{}\" is no text", key));
+    return "";
+  }
+  bool flag(const char* key) {
+    const ReadJson* const found = field(key);
+    if (found != nullptr && !found->is_boolean()) {
+      complain(fmt::format("\"{}\" is neither true nor false", key));
+    }
+    return found != nullptr && found->is_boolean() && found->get<bool>();
+  }
+  std::uint64_t number(const char* key, std::uint64_t most) {
+    const ReadJson* const found = field(key);
+    if (found == nullptr) return 0;
+    if (found->is_number_unsigned() && found->get<std::uint64_t>() <= most) {
+      return found->get<std::uint64_t>();
+    }
+    complain(fmt::format("\"{}\" is no whole number of at most {}", key, most));
+    return 0;
+  }
+  template <class Enum, std::size_t N>
+  Enum word(const char* key, const std::array<std::string_view, N>& words) {
+    const std::string given = text(key);
+    const auto* const found = std::ranges::find(words, given);
+    if (found != words.end()) return static_cast<Enum>(found - words.begin());
+    complain(fmt::format("\"{}\" is no word that is known: {}", key, in_quotes(given)));
+    return Enum{};
+  }
+  /// Calls `read` for everything in the list, as "WHERE KEY[N]".
+  template <class Read>
+  void list(const char* key, const Read& read) {
+    const ReadJson* const found = field(key);
+    if (found == nullptr) return;
+    if (!found->is_array()) return complain(fmt::format("\"{}\" is no list", key));
+    for (std::size_t i = 0; i < found->size() && !wrong_; ++i) {
+      Fields fields((*found)[i],
+                    fmt::format("{}{}{}[{}]", where_, where_.empty() ? "" : " ", key, i), wrong_);
+      read(fields);
+    }
+  }
+  void complain(const std::string& what) {
+    if (wrong_) return;
+    wrong_ = Error{fmt::format("scenario: {}{}{}", where_, where_.empty() ? "" : " ", what)};
+  }
+
+ private:
+  const ReadJson& object_;
+  std::string where_;
+  std::optional<Error>& wrong_;
+};
+
+Step read_step(Fields& fields) {
+  constexpr std::uint64_t kMostTimes = 1000;
+  Step step;
+  step.kind = fields.word<StepKind>("kind", kStepWords);
+  step.takes = fields.seconds("takes");
+  if (is_trouble(step.kind) || fields.has("times")) {
+    step.times = static_cast<std::uint32_t>(fields.number("times", kMostTimes));
+  }
+  if (needs_child(step.kind) || fields.has("child")) step.child = fields.text("child");
+  return step;
+}
+
+AgentPlan read_agent(Fields& fields) {
+  AgentPlan agent;
+  agent.name = fields.text("name");
+  agent.parent = fields.text("parent");
+  agent.voice = fields.word<Voice>("voice", kVoiceWords);
+  agent.policy = fields.text("policy");
+  agent.own_worktree = fields.flag("own_worktree");
+  fields.list("steps", [&](Fields& each) { agent.steps.push_back(read_step(each)); });
+  return agent;
+}
+
+Fault read_fault(Fields& fields) {
+  Fault fault;
+  fault.kind = fields.word<FaultKind>("kind", kFaultWords);
+  fault.at = fields.seconds("at");
+  fault.lasts = fields.seconds("lasts");
+  fault.whom = fields.text("whom");
+  fault.number = fields.number("number", std::numeric_limits<std::uint64_t>::max());
+  return fault;
+}
+
+Scenario read_scenario(Fields& fields) {
+  Scenario scenario;
+  scenario.seed = fields.number("seed", std::numeric_limits<std::uint64_t>::max());
+  scenario.lasts = fields.seconds("lasts");
+  scenario.settles = fields.seconds("settles");
+  scenario.lossy_hints = fields.flag("lossy_hints");
+  scenario.groups = fields.flag("groups");
+  scenario.saving_takes = fields.seconds("saving_takes");
+  scenario.most_pid = static_cast<std::int64_t>(
+      fields.number("most_pid", std::numeric_limits<std::int32_t>::max()));
+  fields.list("agents", [&](Fields& each) { scenario.agents.push_back(read_agent(each)); });
+  fields.list("faults", [&](Fields& each) { scenario.faults.push_back(read_fault(each)); });
+  return scenario;
+}
+
+// --- What fits together --------------------------------------------------------------------------
+
+Result<void> check_agent(const AgentPlan& agent, const std::set<std::string>& before) {
+  const auto wrong = [&](const std::string& what) {
+    return fail(fmt::format("scenario: agent {} {}", in_quotes(agent.name), what));
+  };
+  if (agent.name.empty()) return fail("scenario: an agent has no name");
+  if (before.contains(agent.name)) return wrong("is there twice");
+  if (!built_in_policy(agent.policy)) return wrong("has no known policy: " + agent.policy);
+  if (!agent.parent.empty() && !before.contains(agent.parent)) {
+    return wrong(
+        fmt::format("has a parent {} that does not stand before it", in_quotes(agent.parent)));
+  }
+  return {};
+}
+
+Result<void> check_names(const Scenario& scenario) {
+  std::set<std::string> names;
+  std::set<std::pair<std::string, std::string>> below;
+  for (const AgentPlan& agent : scenario.agents) {
+    if (auto fits = check_agent(agent, names); !fits) return fits;
+    names.insert(agent.name);
+    below.emplace(agent.parent, agent.name);
+  }
+  for (const AgentPlan& agent : scenario.agents) {
+    for (const Step& step : agent.steps) {
+      if (!needs_child(step.kind) || below.contains({agent.name, step.child})) continue;
+      return fail(fmt::format("scenario: agent {} has a step {} for {}, which is no child of it",
+                              in_quotes(agent.name), word_of(kStepWords, step.kind),
+                              in_quotes(step.child)));
+    }
+  }
+  for (const Fault& fault : scenario.faults) {
+    if (fault.whom.empty() || names.contains(fault.whom)) continue;
+    return fail(fmt::format("scenario: a fault {} strikes {}, who is not there",
+                            word_of(kFaultWords, fault.kind), in_quotes(fault.whom)));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string format_scenario(const Scenario& scenario) {
+  const WriteJson world{{"seed", scenario.seed},
+                        {"lasts", seconds_json(scenario.lasts)},
+                        {"settles", seconds_json(scenario.settles)},
+                        {"lossy_hints", scenario.lossy_hints},
+                        {"groups", scenario.groups},
+                        {"saving_takes", seconds_json(scenario.saving_takes)},
+                        {"most_pid", scenario.most_pid}};
+  std::string text = to_line(world);
+  text.pop_back();
+  text += ",\n\"agents\":" + list_text(scenario.agents, agent_json);
+  text += ",\n\"faults\":" + list_text(scenario.faults, fault_json);
+  return text + "}\n";
+}
+
+Result<Scenario> parse_scenario(std::string_view text) {
+  const auto object = parse_object(text, kLargestScenario);
+  if (!object) return fail("scenario: the text is no JSON object");
+  std::optional<Error> wrong;
+  Fields fields(*object, "", wrong);
+  Scenario scenario = read_scenario(fields);
+  if (wrong) return std::unexpected(*wrong);
+  if (auto fits = check_names(scenario); !fits) return std::unexpected(fits.error());
+  return scenario;
+}
+
+}  // namespace tend::sim

@@ -1,0 +1,243 @@
+// Drawn scenarios are well formed and depend on the seed alone; what is written can be read again.
+#include "scenario.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace tend::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kSeeds = 300;
+
+const AgentPlan& agent_named(const Scenario& scenario, const std::string& name) {
+  const auto found = std::ranges::find(scenario.agents, name, &AgentPlan::name);
+  EXPECT_NE(found, scenario.agents.end()) << name;
+  return *found;
+}
+
+std::size_t depth_of(const Scenario& scenario, const AgentPlan& agent) {
+  return agent.parent.empty() ? 1 : 1 + depth_of(scenario, agent_named(scenario, agent.parent));
+}
+
+/// Where the step stands; the number of steps if there is none.
+std::size_t position_of(const AgentPlan& agent, StepKind kind, const std::string& child) {
+  const auto found = std::ranges::find_if(
+      agent.steps, [&](const Step& step) { return step.kind == kind && step.child == child; });
+  return static_cast<std::size_t>(found - agent.steps.begin());
+}
+
+bool has_trouble(const AgentPlan& agent) {
+  return std::ranges::any_of(agent.steps, [](const Step& step) { return is_trouble(step.kind); });
+}
+
+std::string with(std::string text, std::string_view from, std::string_view to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+std::string small_scenario() {
+  Scenario scenario;
+  scenario.lasts = 1h;
+  scenario.agents = {{.name = "lead",
+                      .parent = "",
+                      .steps = {{.kind = StepKind::dispatch, .child = "child"},
+                                {.kind = StepKind::crash, .times = 3, .child = ""}}},
+                     {.name = "child", .parent = "lead", .steps = {}}};
+  scenario.faults = {{.kind = FaultKind::sleep, .at = 90s, .lasts = 2500ms, .whom = "child"}};
+  return format_scenario(scenario);
+}
+
+std::string error_of(const std::string& text) {
+  const auto read = parse_scenario(text);
+  return read ? "none" : read.error().text;
+}
+
+TEST(DrawScenario, is_the_same_for_the_same_seed) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    ASSERT_EQ(draw_scenario(seed, {}), draw_scenario(seed, {})) << seed;
+  }
+}
+
+TEST(DrawScenario, differs_from_seed_to_seed) {
+  std::set<std::string> drawn;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Scenario scenario = draw_scenario(seed, {});
+    scenario.seed = 0;
+    drawn.insert(format_scenario(scenario));
+  }
+  EXPECT_EQ(drawn.size(), kSeeds);
+}
+
+TEST(DrawScenario, dispatches_every_child_once_and_awaits_it_before_it_merges) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Scenario scenario = draw_scenario(seed, {});
+    for (const AgentPlan& child : scenario.agents) {
+      if (child.parent.empty()) continue;
+      const AgentPlan& parent = agent_named(scenario, child.parent);
+      const auto dispatches = std::ranges::count_if(parent.steps, [&](const Step& step) {
+        return step.kind == StepKind::dispatch && step.child == child.name;
+      });
+      ASSERT_EQ(dispatches, 1) << seed << " " << child.name;
+      const std::size_t awaits = position_of(parent, StepKind::await, "");
+      ASSERT_LT(position_of(parent, StepKind::dispatch, child.name), awaits) << seed;
+      ASSERT_LT(awaits, position_of(parent, StepKind::merge, child.name)) << seed;
+      ASSERT_LT(awaits, parent.steps.size()) << seed;
+    }
+  }
+}
+
+TEST(DrawScenario, keeps_trees_small_and_lets_only_speaking_agents_dispatch) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Scenario scenario = draw_scenario(seed, {});
+    ASSERT_GE(scenario.agents.size(), 1U);
+    ASSERT_LE(scenario.agents.size(), 12U);
+    ASSERT_LE(std::ranges::count(scenario.agents, "", &AgentPlan::parent), 3) << seed;
+    for (const AgentPlan& agent : scenario.agents) {
+      ASSERT_LE(depth_of(scenario, agent), 4U) << seed;
+      if (agent.parent.empty()) continue;
+      const Voice above = agent_named(scenario, agent.parent).voice;
+      ASSERT_TRUE(above == Voice::claude || above == Voice::codex) << seed;
+    }
+  }
+}
+
+TEST(DrawScenario, gives_a_program_that_promises_nothing_no_hangs) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (const AgentPlan& agent : draw_scenario(seed, {.policy = "plain", .faults = {}}).agents) {
+      ASSERT_EQ(agent.voice, Voice::lines);
+      ASSERT_FALSE(
+          std::ranges::any_of(agent.steps, [](const Step& step) { return is_hang(step.kind); }));
+    }
+  }
+}
+
+TEST(DrawScenario, lets_an_agent_hang_at_the_start_only_there) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (const AgentPlan& agent : draw_scenario(seed, {}).agents) {
+      bool began = false;
+      for (const Step& step : agent.steps) {
+        ASSERT_FALSE(began && step.kind == StepKind::hang_start) << seed;
+        began = step.kind != StepKind::hang_start;
+      }
+    }
+  }
+}
+
+TEST(DrawScenario, ends_every_fault_before_the_world_settles) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Scenario scenario = draw_scenario(seed, {});
+    for (const Fault& fault : scenario.faults) {
+      ASSERT_GE(fault.at, 2min) << seed;
+      ASSERT_LE(fault.at + fault.lasts, scenario.lasts) << seed;
+    }
+    const bool troubled =
+        !scenario.faults.empty() || std::ranges::any_of(scenario.agents, has_trouble);
+    ASSERT_EQ(scenario.settles, troubled ? Duration{4h} : Duration{}) << seed;
+  }
+}
+
+TEST(DrawScenario, leaves_a_quarter_of_the_worlds_without_faults_and_gives_one_kind_to_another) {
+  std::uint64_t none = 0;
+  std::uint64_t one = 0;
+  std::set<FaultKind> seen;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    std::set<FaultKind> kinds;
+    for (const Fault& fault : draw_scenario(seed, {}).faults) kinds.insert(fault.kind);
+    if (kinds.empty()) ++none;
+    if (kinds.size() == 1) ++one;
+    seen.merge(kinds);
+  }
+  EXPECT_NEAR(static_cast<double>(none), kSeeds / 4.0, kSeeds / 12.0);
+  EXPECT_GT(one, kSeeds / 6);
+  EXPECT_EQ(seen.size(), kFaultWords.size());
+}
+
+TEST(DrawScenario, draws_only_faults_that_were_wished_for) {
+  const Wishes wishes{
+      .policy = "", .faults = {FaultKind::sleep, FaultKind::power_cut}, .all_faults = false};
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Scenario scenario = draw_scenario(seed, wishes);
+    ASSERT_FALSE(scenario.faults.empty()) << seed;
+    for (const Fault& fault : scenario.faults) {
+      ASSERT_TRUE(fault.kind == FaultKind::sleep || fault.kind == FaultKind::power_cut) << seed;
+    }
+  }
+}
+
+TEST(DrawScenario, draws_as_many_agents_of_a_policy_as_were_wished_for) {
+  const Scenario scenario = draw_scenario(3, {.agents = 7, .policy = "critical", .faults = {}});
+  ASSERT_EQ(scenario.agents.size(), 7U);
+  for (const AgentPlan& agent : scenario.agents) {
+    EXPECT_EQ(agent.policy, "critical");
+    EXPECT_EQ(agent.voice, Voice::beats);
+  }
+}
+
+TEST(DrawScenario, plain_is_one_lead_with_children_and_nothing_that_goes_wrong) {
+  const Scenario scenario =
+      draw_scenario(5, {.agents = 20, .policy = "", .faults = {}, .plain = true});
+  ASSERT_EQ(scenario.agents.size(), 20U);
+  EXPECT_EQ(std::ranges::count(scenario.agents, scenario.agents[0].name, &AgentPlan::parent), 19);
+  EXPECT_FALSE(std::ranges::any_of(scenario.agents, has_trouble));
+  EXPECT_TRUE(scenario.faults.empty());
+  EXPECT_EQ(scenario.settles, Duration{});
+}
+
+TEST(ScenarioJson, is_read_as_it_was_written) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Scenario scenario = draw_scenario(seed, {});
+    const auto read = parse_scenario(format_scenario(scenario));
+    ASSERT_TRUE(read.has_value()) << seed << ": " << read.error().text;
+    ASSERT_EQ(*read, scenario) << seed;
+  }
+}
+
+TEST(ScenarioJson, holds_times_in_seconds) {
+  EXPECT_NE(small_scenario().find(R"("at":90,"lasts":2.5)"), std::string::npos);
+}
+
+TEST(ScenarioJson, refuses_what_is_no_object) {
+  EXPECT_EQ(error_of("[]"), "scenario: the text is no JSON object");
+}
+
+TEST(ScenarioJson, says_where_a_field_is_missing) {
+  EXPECT_EQ(error_of(with(small_scenario(), R"("lasts":2.5,)", "")),
+            "scenario: faults[0] has no \"lasts\"");
+  EXPECT_EQ(error_of(with(small_scenario(), R"(,"times":3)", "")),
+            "scenario: agents[0] steps[1] has no \"times\"");
+  EXPECT_EQ(error_of(with(small_scenario(), R"("groups":false,)", "")),
+            "scenario: has no \"groups\"");
+}
+
+TEST(ScenarioJson, says_where_a_word_is_unknown) {
+  EXPECT_EQ(error_of(with(small_scenario(), "\"crash\"", "\"crush\"")),
+            "scenario: agents[0] steps[1] \"kind\" is no word that is known: 'crush'");
+  EXPECT_EQ(error_of(with(small_scenario(), "\"sleep\"", "\"nap\"")),
+            "scenario: faults[0] \"kind\" is no word that is known: 'nap'");
+}
+
+TEST(ScenarioJson, says_where_a_value_is_of_the_wrong_type) {
+  EXPECT_EQ(error_of(with(small_scenario(), R"("at":90)", R"("at":-1)")),
+            "scenario: faults[0] \"at\" is no time in seconds");
+  EXPECT_EQ(error_of(with(small_scenario(), R"("steps":[])", R"("steps":0)")),
+            "scenario: agents[1] \"steps\" is no list");
+  EXPECT_EQ(error_of(with(small_scenario(), R"("groups":false)", R"("groups":0)")),
+            "scenario: \"groups\" is neither true nor false");
+}
+
+TEST(ScenarioJson, refuses_agents_that_do_not_fit_together) {
+  EXPECT_EQ(error_of(with(small_scenario(), R"("whom":"child")", R"("whom":"nobody")")),
+            "scenario: a fault sleep strikes 'nobody', who is not there");
+  EXPECT_EQ(error_of(with(small_scenario(), R"("child":"child")", R"("child":"lead")")),
+            "scenario: agent 'lead' has a step dispatch for 'lead', which is no child of it");
+  EXPECT_EQ(error_of(with(small_scenario(), R"("parent":"lead")", R"("parent":"child")")),
+            "scenario: agent 'child' has a parent 'child' that does not stand before it");
+}
+
+}  // namespace
+}  // namespace tend::sim

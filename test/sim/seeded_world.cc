@@ -1,0 +1,513 @@
+// The machine is set up, people type commands, keepers and agents run, and everything that happens
+// is held against the truth.
+#include "seeded_world.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "act/launch.h"
+#include "app/command.h"
+#include "app/dispatch.h"
+#include "base/check.h"
+#include "checks/check.h"
+#include "os/sim/sim_world.h"
+#include "run/keeper.h"
+#include "store/agent_file.h"
+#include "store/events.h"
+
+namespace tend::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kWorkFolder = "/home/user/work/";
+constexpr const char* kNotify = "tell-a-person";
+constexpr int kKilled = 137;
+const Owner kNobody;
+
+/// A command that stands below a process of the universe, and dies where it is told to.
+class CommandMachines final : public Machines {
+ public:
+  CommandMachines(SimUniverse& universe, SimStart start, std::uint64_t dies_at)
+      : universe_(universe), start_(std::move(start)), dies_at_(dies_at) {}
+  Machine& machine() override {
+    if (pid_ == 0) {
+      pid_ = universe_.start_process("tend", start_);
+      if (dies_at_ > 0) universe_.kill_at_call(pid_, dies_at_);
+    }
+    return universe_.machine_of(pid_);
+  }
+  /// What every command does in the end.
+  void exit() {
+    if (pid_ != 0 && universe_.runs(pid_)) universe_.kill(pid_);
+  }
+
+ private:
+  SimUniverse& universe_;
+  SimStart start_;
+  std::uint64_t dies_at_;
+  std::int64_t pid_ = 0;
+};
+
+/// A keeper and what it is to become when its loop ends.
+struct KeeperProcess {
+  std::unique_ptr<Keeper> keeper;
+  std::function<void()> reload;
+
+  KeeperProcess() = default;
+  KeeperProcess(const KeeperProcess&) = delete;
+  KeeperProcess& operator=(const KeeperProcess&) = delete;
+  ~KeeperProcess() {
+    const bool again = keeper != nullptr && keeper->wants_reload();
+    keeper.reset();
+    if (again) reload();
+  }
+};
+
+std::string variable_in(const std::vector<std::string>& environment, std::string_view name) {
+  for (const std::string& entry : environment) {
+    if (entry.starts_with(name) && entry.size() > name.size() && entry[name.size()] == '=') {
+      return entry.substr(name.size() + 1);
+    }
+  }
+  return "";
+}
+
+bool is_voice(const std::string& command) {
+  return std::ranges::find(kVoiceWords, command) != kVoiceWords.end();
+}
+
+}  // namespace
+
+SeededWorld::SeededWorld(const Scenario& its_scenario)
+    : scenario(its_scenario), universe(its_scenario.seed) {
+  universe.observer = this;
+  universe.keeps_log = false;
+  origin_ = universe.now();
+  checks_ = make_checks(*this);
+  set_up();
+}
+
+SeededWorld::~SeededWorld() { universe.observer = nullptr; }
+
+void SeededWorld::set_up() {
+  if (scenario.lossy_hints) universe.hints = SimHints::lossy;
+  if (scenario.most_pid > 0) universe.most_pid = scenario.most_pid;
+  universe.groups = scenario.groups;
+  universe.version_control_takes = scenario.saving_takes;
+  universe.disk.make_folder(std::string(kHome) + "/sessions");
+  universe.programs[kTend] = [this](Machine& machine, const Launch& launch) {
+    return keep(machine, launch);
+  };
+  for (const std::string_view voice : kVoiceWords) {
+    universe.behaviours[std::string(voice)] = [this](SimSelf& self) { live(self, *this); };
+  }
+  universe.behaviours["helper"] = live_as_helper;
+  universe.behaviours["stranger"] = live_as_helper;
+  universe.on_run = [this](const Run& run) -> std::optional<SimAnswer> {
+    if (run.command.empty() || !run.command.back().contains(kNotify)) return std::nullopt;
+    notices_.push_back(run.input);
+    return SimAnswer{.output = "", .error = "", .takes = 1s};
+  };
+  for (const AgentPlan& plan : scenario.agents) {
+    AgentTruth& agent = truth_.agents[plan.name];
+    agent.plan = &plan;
+    agent.policy = built_in_policy(plan.policy).value_or(*built_in_policy("agent"));
+    if (!plan.parent.empty()) truth_.agents[plan.parent].children.push_back(plan.name);
+  }
+  for (std::size_t i = 0; i < scenario.faults.size(); ++i) faults_left_.push_back(i);
+  outcome_.agents = scenario.agents.size();
+}
+
+// --- Time ----------------------------------------------------------------------------------------
+
+Duration SeededWorld::elapsed() const { return base_ + (universe.now() - origin_); }
+
+Outcome SeededWorld::play() {
+  start_roots();
+  post_faults();
+  next_recover_ = elapsed() + kRecoverEvery;
+  const bool quiet = scenario.faults.empty();
+  const bool plain = quiet && scenario.settles == Duration::zero();  // nobody has trouble either
+  for (Duration next = elapsed() + kTick; elapsed() < scenario.lasts + scenario.settles;
+       next = elapsed() + (plain ? kTick * 15 : kTick)) {
+    run_to(std::min(next, scenario.lasts + scenario.settles));
+    settling_ = elapsed() >= scenario.lasts;
+    if (!quiet && elapsed() >= next_recover_) {
+      next_recover_ = elapsed() + kRecoverEvery;
+      tend({"recover"});
+    }
+    tick();
+  }
+  finish();
+  return std::move(outcome_);
+}
+
+void SeededWorld::run_to(Duration when) {
+  while (elapsed() < when) {
+    rebooted_ = false;
+    const auto waits = [this] {
+      return rebooted_ || !requests_.empty() || !orders_.empty() || !reloads_.empty();
+    };
+    universe.run_until(waits, when - elapsed());
+    if (rebooted_) {
+      post_faults();
+      next_recover_ = elapsed() + 30s;
+    }
+    serve_requests();
+  }
+}
+
+void SeededWorld::serve_requests() {
+  while (!reloads_.empty()) {
+    put_keeper_on(reloads_.front());
+    reloads_.pop_front();
+  }
+  while (!orders_.empty()) {
+    auto words = std::move(orders_.front());
+    orders_.pop_front();
+    tend(std::move(words));
+  }
+  while (!requests_.empty()) {
+    Request request = std::move(requests_.front());
+    requests_.pop_front();
+    const auto facts = universe.facts(request.process.pid);
+    if (!facts || facts->id != request.process || facts->state != RunState::running) continue;
+    const std::map<std::string, std::string> variables{
+        {"TEND_INFRA", variable_in(facts->environment, "TEND_INFRA")},
+        {"TEND_LIFE", variable_in(facts->environment, "TEND_LIFE")},
+        {"TEND_AGENT", variable_in(facts->environment, "TEND_AGENT")}};
+    const int exit =
+        tend_below(request.process.pid, facts->working_folder, request.words, variables);
+    const auto now = universe.facts(request.process.pid);
+    if (!now || now->id != request.process || !universe.runs(request.process.pid)) continue;
+    request.self->after(0s,
+                        [done = std::move(request.done), exit](SimSelf& me) { done(me, exit); });
+  }
+}
+
+void SeededWorld::tick() {
+  read_events();
+  for (const auto& check : checks_) check->on_tick();
+}
+
+void SeededWorld::finish() {
+  read_events();
+  for (const auto& check : checks_) check->on_settled();
+  for (auto& [name, agent] : truth_.agents) {
+    if (LifeTruth* const life = agent.life()) outcome_.agent_time += universe.awake() - life->began;
+    if (agent.done) ++outcome_.finished;
+    outcome_.lives += agent.lives.size();
+  }
+  outcome_.hangs = truth_.hangs;
+  outcome_.digest = universe.digest();
+}
+
+// --- Commands ------------------------------------------------------------------------------------
+
+void SeededWorld::start_roots() {
+  for (const AgentPlan& plan : scenario.agents) {
+    if (!plan.parent.empty()) continue;
+    const std::string folder = kWorkFolder + plan.name;
+    universe.disk.write(folder + "/README", "of " + plan.name + "\n");
+    universe.repositories[folder].head = {{"README", "of " + plan.name + "\n"}};
+    truth_.agents[plan.name].worktree = folder;
+    truth_.agents[plan.name].asked_for = true;
+    std::vector<std::string> words{"run",      "-d",        "--name",    plan.name,
+                                   "--policy", plan.policy, "--restart", "on-failure",
+                                   "--notify", kNotify,     "--"};
+    std::ranges::copy(command_of(plan.voice), std::back_inserter(words));
+    tend_below(1, folder, std::move(words), {});
+  }
+}
+
+int SeededWorld::tend(std::vector<std::string> words) {
+  return tend_below(1, "/home/user", std::move(words), {});
+}
+
+int SeededWorld::tend_below(std::int64_t parent, const std::string& folder,
+                            std::vector<std::string> words,
+                            std::map<std::string, std::string> variables) {
+  SimWorld sim(universe);
+  variables.insert({{"TEND_HOME", kHome}, {"PATH", "/bin"}, {"HOME", "/home/user"}});
+  sim.environment.variables = std::move(variables);
+  const std::uint64_t dies_at = std::exchange(command_dies_at_, 0);
+  CommandMachines machines(
+      universe, {.environment = sim.environment.all(), .working_folder = folder, .parent = parent},
+      dies_at);
+  tend::World world{sim.files, sim.out, sim.err, sim.environment, machines, sim.caller};
+  std::vector<std::string_view> views(words.begin(), words.end());
+  int exit = kKilled;
+  try {
+    exit = tend::dispatch(commands(), views, world);
+    machines.exit();
+  } catch (const SimKilled&) {
+    exit = kKilled;
+  }
+  if (trace) {
+    say(fmt::format("tend {} -> {} {}{}", fmt::join(words, " "), exit, sim.out.text, sim.err.text));
+  }
+  return exit;
+}
+
+void SeededWorld::run_tend(SimSelf& self, std::vector<std::string> words,
+                           std::function<void(SimSelf&, int)> done) {
+  requests_.push_back({&self, self.id(), std::move(words), std::move(done)});
+}
+
+// --- Keepers -------------------------------------------------------------------------------------
+
+std::shared_ptr<void> SeededWorld::keep(Machine& machine, const Launch& launch) {
+  const std::string path = launch.command.at(2);
+  auto folder = machine.folders.open(path);
+  auto home = machine.folders.open(kHome);
+  const auto agent = folder ? read_agent_file(**folder) : std::unexpected(folder.error());
+  if (!home || !agent) {
+    say(fmt::format("a keeper cannot begin in {}", path));
+    machine.loop.stop();
+    return nullptr;
+  }
+  const auto policy = built_in_policy(agent->policy);
+  CHECK(policy.has_value());
+  KeeperSettings settings{.agent = *agent,
+                          .policy = *policy,
+                          .environment = launch.environment,
+                          .runtime_folder = "/run",
+                          .program = {.program = kTend,
+                                      .home = kHome,
+                                      .environment = keeper_environment(launch.environment)},
+                          .again = launch.command.back() == "--again"};
+  auto process = std::make_shared<KeeperProcess>();
+  process->reload = [this, path] { reloads_.push_back(path); };
+  process->keeper =
+      std::make_unique<Keeper>(machine, *std::move(folder), *std::move(home), std::move(settings));
+  const auto began = process->keeper->begin();
+  if (!began) say(fmt::format("a keeper in {}: {}", path, began.error().text));
+  if (!began || *began != Keeper::Began::keeping) machine.loop.stop();
+  return process;
+}
+
+void SeededWorld::put_keeper_on(const std::string& folder) {
+  Launch launch;
+  launch.command = {kTend, "keep", folder};
+  launch.environment = {"PATH=/bin", "HOME=/home/user", std::string("TEND_HOME=") + kHome};
+  universe.start_command(launch);
+}
+
+// --- What happens --------------------------------------------------------------------------------
+
+AgentTruth* SeededWorld::begin_life(SimSelf& self) {
+  const auto found = truth_.agents.find(self.variable("TEND_AGENT").value_or(""));
+  if (found == truth_.agents.end()) return nullptr;
+  AgentTruth& agent = found->second;
+  const std::string life = self.variable("TEND_LIFE").value_or("0");
+  LifeTruth fresh;
+  fresh.number = static_cast<std::uint32_t>(std::stoul(life));
+  fresh.process = self.id();
+  fresh.progressed = universe.awake();
+  fresh.began = universe.awake();
+  agent.lives.push_back(std::move(fresh));
+  if (agent.worktree.empty() && agent.plan->own_worktree) agent.worktree = self.working_folder();
+  abandoned_.erase(found->first);
+  for (const auto& check : checks_) check->on_life(agent);
+  return &agent;
+}
+
+void SeededWorld::end_life(LifeTruth& life) {
+  life.over = true;
+  outcome_.agent_time += universe.awake() - life.began;
+  if (life.hang) truth_.hangs[*life.hang].over = elapsed();
+}
+
+void SeededWorld::commit(const AgentTruth& agent) {
+  const auto repository = universe.repositories.find(agent.worktree);
+  if (repository == universe.repositories.end() || !repository->second.merging.empty()) return;
+  for (const std::string& file : agent.wrote) {
+    const auto text = universe.disk.read(agent.worktree + "/" + file);
+    if (text) repository->second.head[file] = *text;
+  }
+}
+
+void SeededWorld::on_exec(const SimFacts& process) {
+  Owner owner;
+  const std::string& command = process.command.front();
+  if (command == kTend && process.command.size() > 2) {
+    owner.is = Owner::Is::keeper;
+    const auto at = agent_at_.find(process.command[2]);
+    if (at != agent_at_.end()) owner.agent = at->second;
+    if (owner.agent.empty()) {
+      for (const auto& [name, agent] : truth_.agents) {
+        if (folder_of(name) == process.command[2]) owner.agent = name;
+      }
+      if (!owner.agent.empty()) agent_at_[process.command[2]] = owner.agent;
+    }
+    abandoned_.erase(owner.agent);
+  } else if (is_voice(command)) {
+    owner = {Owner::Is::agent, variable_in(process.environment, "TEND_AGENT")};
+    AgentTruth& agent = truth_.agents.at(owner.agent);
+    agent.folder = variable_in(process.environment, "TEND_INFRA");
+    agent_at_[agent.folder] = owner.agent;
+  } else if (command == "helper") {
+    owner = {Owner::Is::helper, variable_in(process.environment, "TEND_AGENT")};
+  } else if (command == "stranger") {
+    owner.is = Owner::Is::stranger;
+  } else {
+    owner.is = Owner::Is::command;
+  }
+  if (trace && owner.is != Owner::Is::command) {
+    say(fmt::format("exec {} {}", process.id.pid, fmt::join(process.command, " ")));
+  }
+  owners_[process.id.pid] = std::move(owner);
+}
+
+void SeededWorld::on_end(const SimFacts& process) {
+  const Owner owner = owner_of(process.id.pid);
+  if (owner.is == Owner::Is::agent) {
+    for (LifeTruth& life : truth_.agents.at(owner.agent).lives) {
+      if (!life.over && life.process == process.id) end_life(life);
+    }
+  }
+  if (trace && owner.is != Owner::Is::command) {
+    say(fmt::format("end {} {} {}", process.id.pid, owner.agent,
+                    process.exit.how == ExitStatus::How::signal ? "signal" : "code"));
+  }
+  for (const auto& check : checks_) check->on_end(process, owner);
+  paused_.erase(process.id.pid);
+  owners_.erase(process.id.pid);
+  const bool of_one = owner.is == Owner::Is::agent || owner.is == Owner::Is::keeper;
+  if (of_one && processes_of(owner.agent, Owner::Is::agent).empty() &&
+      processes_of(owner.agent, Owner::Is::keeper).empty()) {
+    abandoned_.emplace(owner.agent, elapsed());
+  }
+}
+
+void SeededWorld::on_signal(const SimSent& sent, const SimFacts& to) {
+  const Owner sender = owner_of(sent.from);
+  const Owner receiver = owner_of(to.id.pid);
+  if (trace && sent.kill != Kill::look && sent.from != 0) {
+    say(fmt::format("signal {} from {} ({}) to {} ({})", static_cast<int>(sent.kill), sent.from,
+                    sender.agent, to.id.pid, receiver.agent));
+  }
+  for (const auto& check : checks_) check->on_signal(sent, sender, receiver);
+}
+
+void SeededWorld::on_snapshot(const std::string& worktree, const SimRepository::Commit& commit) {
+  for (const auto& check : checks_) check->on_snapshot(worktree, commit);
+}
+
+void SeededWorld::on_merge(const std::string& into, const SimRepository::Commit& merge) {
+  ++outcome_.merges;
+  for (const auto& check : checks_) check->on_merge(into, merge);
+}
+
+/// What everybody can read of what keepers thought and did.
+void SeededWorld::read_events() {
+  const std::string path = std::string(kHome) + "/" + std::string(kEventsFile);
+  const SimNodePtr node = universe.disk.find(path);
+  if (node == nullptr) return;
+  if (node->number != events_file_) {
+    // It became full: the rest of it has another name now.
+    const SimNodePtr old =
+        universe.disk.find(std::string(kHome) + "/" + std::string(kOldEventsFile));
+    if (old != nullptr && old->number == events_file_ && old->bytes.size() > events_read_) {
+      const std::string rest = old->bytes.substr(events_read_);
+      hear_event(rest);
+    }
+    events_file_ = node->number;
+    events_read_ = 0;
+  }
+  events_read_ = std::min(events_read_, node->bytes.size());
+  const std::size_t end = node->bytes.rfind('\n') + 1;
+  if (end <= events_read_ || node->bytes.empty()) return;
+  const std::string fresh = node->bytes.substr(events_read_, end - events_read_);
+  events_read_ = end;
+  hear_event(fresh);
+}
+
+void SeededWorld::hear_event(std::string_view lines) {
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    const auto event = parse_event(lines.substr(0, end));
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    if (!event) continue;
+    note_hangs(*event);
+    if (trace) {
+      say(fmt::format("event {} life {}: {}{}{} {}", event->agent, event->life, event->verdict,
+                      event->action, event->text, event->result));
+    }
+    for (const auto& check : checks_) check->on_event(*event);
+  }
+}
+
+void SeededWorld::note_hangs(const Event& event) {
+  const bool knows = event.verdict == "stalled" || event.verdict == "looping" ||
+                     event.action == "kill" || event.action == "escalate";
+  if (!knows) return;
+  for (HangTruth& hang : truth_.hangs) {
+    const bool is_about_it = hang.agent == event.agent && hang.life == event.life;
+    if (is_about_it && hang.known == Duration::zero()) hang.known = elapsed();
+  }
+}
+
+// --- Looking -------------------------------------------------------------------------------------
+
+const Owner& SeededWorld::owner_of(std::int64_t pid) const {
+  const auto found = owners_.find(pid);
+  return found == owners_.end() ? kNobody : found->second;
+}
+
+std::vector<std::int64_t> SeededWorld::processes_of(const std::string& agent,
+                                                    Owner::Is what) const {
+  std::vector<std::int64_t> found;
+  for (const auto& [pid, owner] : owners_) {
+    if (owner.is == what && owner.agent == agent) found.push_back(pid);
+  }
+  return found;
+}
+
+std::string SeededWorld::folder_of(const std::string& agent) const {
+  const auto found = truth_.agents.find(agent);
+  if (found != truth_.agents.end() && !found->second.folder.empty()) return found->second.folder;
+  std::string path = universe.disk.read(std::string(kHome) + "/names/" + agent).value_or("");
+  if (path.ends_with('\n')) path.pop_back();
+  return path;
+}
+
+std::optional<Heartbeat> SeededWorld::heartbeat_of(const std::string& agent) const {
+  const std::string folder = folder_of(agent);
+  if (folder.empty()) return std::nullopt;
+  const auto text = universe.disk.read(folder + "/" + std::string(kHeartbeatFile));
+  if (!text) return std::nullopt;
+  auto read = parse_heartbeat(*text);
+  if (!read) return std::nullopt;
+  return *std::move(read);
+}
+
+bool SeededWorld::is_over(const std::string& agent) const {
+  const auto says = heartbeat_of(agent);
+  return says && is_terminal(says->status);
+}
+
+std::optional<Duration> SeededWorld::abandoned_since(const std::string& agent) const {
+  const auto found = abandoned_.find(agent);
+  if (found == abandoned_.end()) return std::nullopt;
+  return found->second;
+}
+
+void SeededWorld::report(std::string_view check, const std::string& what) {
+  say(fmt::format("VIOLATION {}: {}", check, what));
+  constexpr std::size_t kMostReported = 20;
+  if (outcome_.violations.size() >= kMostReported) return;
+  outcome_.violations.push_back({std::string(check), what, elapsed()});
+}
+
+void SeededWorld::say(const std::string& what) {
+  if (!trace) return;
+  trace(fmt::format("{:>10.3f} {}", std::chrono::duration<double>(elapsed()).count(), what));
+}
+
+}  // namespace tend::sim

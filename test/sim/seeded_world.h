@@ -1,0 +1,193 @@
+// One world: a machine in memory, agents that do what a scenario says, the production keepers and
+// commands that tend them, faults, and checks that know the truth.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model.h"
+#include "os/sim/sim_universe.h"
+#include "scenario.h"
+#include "store/events.h"
+#include "store/heartbeat.h"
+#include "truth.h"
+
+namespace tend::sim {
+
+class Check;
+
+/// Whose a process is.
+struct Owner {
+  enum class Is : std::uint8_t { nobody, agent, helper, keeper, command, stranger };
+  Is is = Is::nobody;
+  std::string agent;  // whose process, keeper or helper it is
+};
+
+struct Violation {
+  std::string check;
+  std::string what;
+  Duration at{};  // since the world began
+};
+
+/// When ours was not fit to judge: the whole machine, or the keeper of one agent.
+struct Unfit {
+  std::string agent;  // "": all of them
+  Duration from{};
+  Duration to{};
+};
+
+/// What came of a world.
+struct Outcome {
+  std::vector<Violation> violations;
+  std::uint64_t digest = 0;
+  Duration agent_time{};  // in which an agent's process ran, summed over all agents
+  std::map<FaultKind, std::uint64_t> faults;
+  std::vector<HangTruth> hangs;
+  std::uint64_t kills = 0;                           // of agents, by a keeper's own decision
+  std::uint64_t false_kills = 0;                     // of those, of agents that were not stuck
+  std::map<StepKind, std::uint64_t> false_kills_in;  // by what they were doing
+  std::uint64_t lives = 0;
+  std::uint64_t merges = 0;
+  std::uint64_t agents = 0;
+  std::uint64_t finished = 0;  // of the agents, with all their work done
+};
+
+class SeededWorld final : public Surroundings, SimObserver {
+ public:
+  static constexpr const char* kHome = "/home/user/tend";
+  static constexpr const char* kTend = "/usr/bin/tend";
+  static constexpr Duration kTick = std::chrono::seconds{20};
+  static constexpr Duration kRecoverEvery = std::chrono::minutes{10};
+
+  explicit SeededWorld(const Scenario& scenario);
+  ~SeededWorld() override;
+  SeededWorld(const SeededWorld&) = delete;
+  SeededWorld& operator=(const SeededWorld&) = delete;
+
+  /// Plays the scenario from its beginning to its end.
+  Outcome play();
+
+  // For checks and models.
+  [[nodiscard]] Duration elapsed() const override;
+  [[nodiscard]] Duration awake() const override { return universe.awake(); }
+  [[nodiscard]] WallTime wall() const override { return universe.wall(); }
+  [[nodiscard]] Truth& truth() override { return truth_; }
+  [[nodiscard]] std::uint64_t seed() const override { return scenario.seed; }
+  [[nodiscard]] bool is_over(const std::string& agent) const override;
+  [[nodiscard]] bool can_be_shown() const override { return !universe.disk.room.has_value(); }
+  [[nodiscard]] bool is_known(const std::string& agent) const override {
+    return !folder_of(agent).empty();
+  }
+  [[nodiscard]] const Owner& owner_of(std::int64_t pid) const;
+  /// Living processes.
+  [[nodiscard]] std::vector<std::int64_t> processes_of(const std::string& agent,
+                                                       Owner::Is what) const;
+  [[nodiscard]] std::optional<Heartbeat> heartbeat_of(const std::string& agent) const;
+  [[nodiscard]] std::string folder_of(const std::string& agent) const;
+  [[nodiscard]] const std::vector<Unfit>& unfit() const { return unfit_; }
+  /// When the last fault was over, so far; zero if there was none.
+  [[nodiscard]] Duration last_fault() const { return last_fault_; }
+  /// When the agent was last without both, process and keeper; nothing if it never was.
+  [[nodiscard]] std::optional<Duration> abandoned_since(const std::string& agent) const;
+  [[nodiscard]] bool keeper_is_paused(std::int64_t pid) const { return paused_.contains(pid); }
+  [[nodiscard]] bool is_shutting_down() const { return shutting_down_; }
+  void report(std::string_view check, const std::string& what);
+  /// The same as somebody's command, outside of all agents.
+  int tend(std::vector<std::string> words);
+  /// Notices that reached a person, as JSON.
+  [[nodiscard]] const std::vector<std::string>& notices() const { return notices_; }
+  Outcome& outcome() { return outcome_; }
+
+  // For models.
+  void run_tend(SimSelf& self, std::vector<std::string> words,
+                std::function<void(SimSelf&, int)> done) override;
+  AgentTruth* begin_life(SimSelf& self) override;
+  void commit(const AgentTruth& agent) override;
+
+  const Scenario scenario;
+  SimUniverse universe;
+  std::function<void(const std::string&)> trace;  // a line for everything that happens
+
+ private:
+  struct Request {
+    SimSelf* self = nullptr;
+    ProcessId process;
+    std::vector<std::string> words;
+    std::function<void(SimSelf&, int)> done;
+  };
+
+  // SimObserver.
+  void on_exec(const SimFacts& process) override;
+  void on_end(const SimFacts& process) override;
+  void on_signal(const SimSent& sent, const SimFacts& to) override;
+  void on_snapshot(const std::string& worktree, const SimRepository::Commit& commit) override;
+  void on_merge(const std::string& into, const SimRepository::Commit& merge) override;
+
+  // seeded_world.cc
+  void set_up();
+  void start_roots();
+  void run_to(Duration when);
+  void serve_requests();
+  void tick();
+  void read_events();
+  void hear_event(std::string_view line);
+  void note_hangs(const Event& event);
+  int tend_below(std::int64_t parent, const std::string& folder, std::vector<std::string> words,
+                 std::map<std::string, std::string> variables);
+  std::shared_ptr<void> keep(Machine& machine, const Launch& launch);
+  void put_keeper_on(const std::string& folder);
+  void say(const std::string& what);
+  void end_life(LifeTruth& life);
+  void finish();
+
+  // faults.cc
+  void post_faults();
+  void write_back();
+  void strike(const Fault& fault);
+  void strike_processes(const Fault& fault);
+  void strike_machine(const Fault& fault);
+  void strike_files(const Fault& fault);
+  void give_order(const Fault& fault);
+  void kill_keepers(const std::string& agent);
+  void kill_agents(const std::string& agent);
+  void pause(const std::vector<std::int64_t>& pids, Duration lasts, const std::string& agent);
+  void restart_machine(const SimReboot& how);
+  void heal();
+  void lasting(Duration lasts, std::function<void()> over);
+  void reuse_pid(const std::string& agent);
+
+  Truth truth_;
+  Outcome outcome_;
+  std::vector<std::unique_ptr<Check>> checks_;
+  std::map<std::int64_t, Owner> owners_;         // of this boot
+  std::map<std::string, std::string> agent_at_;  // by folder
+  std::deque<Request> requests_;
+  std::vector<std::size_t> faults_left_;
+  std::map<std::string, Duration> abandoned_;
+  std::map<std::int64_t, std::string> paused_;
+  std::vector<Unfit> unfit_;
+  std::vector<std::string> unreadable_;  // paths
+  std::vector<std::string> notices_;
+  std::deque<std::vector<std::string>> orders_;  // commands that a person types
+  std::deque<std::string> reloads_;              // folders
+  std::uint64_t command_dies_at_ = 0;
+  Duration base_{};
+  Instant origin_{};
+  Duration last_fault_{};
+  Duration next_recover_{};
+  bool rebooted_ = false;
+  bool settling_ = false;
+  bool shutting_down_ = false;
+  std::uint64_t events_file_ = 0;
+  std::size_t events_read_ = 0;
+  Duration ran_since_{};
+};
+
+}  // namespace tend::sim

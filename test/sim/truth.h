@@ -1,0 +1,73 @@
+// What is really so in a simulated world. The models of agents write it, checkers read it, and
+// nothing of ours ever sees it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "judge/policy.h"
+#include "os/process.h"
+#include "scenario.h"
+
+namespace tend::sim {
+
+/// A hang that happened: when, and when ours was seen to know of it.
+struct HangTruth {
+  StepKind kind = StepKind::hang_stream;
+  std::string agent;
+  std::uint32_t life = 0;
+  Duration since{};     // of the world
+  Duration bound{};     // by when it has to be found, if nothing else happens
+  Duration known{};     // 0: not yet
+  Duration over{};      // when that life ended; 0: not yet
+  Duration excused{};   // until then it had an alibi
+  bool missed = false;  // its bound passed, and it was not known
+};
+
+struct LifeTruth {
+  std::uint32_t number = 0;
+  ProcessId process;
+  bool over = false;
+  std::optional<StepKind> doing;
+  bool leaving = false;               // it is about to end by itself, well or not
+  Duration began{};                   // awake time
+  Duration progressed{};              // awake time of the last thing that it did and showed
+  Duration patience{};                // silence after which it may be ended; kNoLimit: never
+  std::optional<std::size_t> hang;    // in Truth::hangs
+  std::vector<std::int64_t> helpers;  // pids
+};
+
+struct AgentTruth {
+  const AgentPlan* plan = nullptr;
+  Policy policy;
+  std::string folder;    // "": it does not exist yet
+  std::string worktree;  // "": it has none
+  std::size_t next_step = 0;
+  std::map<std::size_t, std::uint32_t> troubled;  // by step: how often
+  bool asked_for = false;                         // its dispatch succeeded, or may have
+  bool done = false;                              // it has done all that it had to
+  bool stop_ordered = false;
+  std::vector<std::string> wrote;  // names of files in its work tree
+  std::vector<LifeTruth> lives;
+  std::vector<std::string> children;
+
+  [[nodiscard]] LifeTruth* life() {
+    return lives.empty() || lives.back().over ? nullptr : &lives.back();
+  }
+  [[nodiscard]] const LifeTruth* life() const {
+    return lives.empty() || lives.back().over ? nullptr : &lives.back();
+  }
+};
+
+struct Truth {
+  std::map<std::string, AgentTruth> agents;
+  std::vector<HangTruth> hangs;
+  std::uint64_t progress = 0;  // things done by all agents
+};
+
+}  // namespace tend::sim

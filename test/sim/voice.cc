@@ -1,0 +1,212 @@
+// Claude Code's stream-json, Codex' exec --json, and lines of any program.
+#include "voice.h"
+
+#include <fmt/format.h>
+
+namespace tend::sim {
+namespace {
+
+double calendar(WallTime time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+std::int64_t milliseconds(Duration time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
+class ClaudeSpeech final : public Speech {
+ public:
+  std::string begin(std::string_view session) override {
+    session_ = session;
+    return fmt::format(R"({{"type":"system","subtype":"init","session_id":"{}"}})"
+                       "\n",
+                       session_);
+  }
+  std::string say(std::uint64_t n) override { return assistant(text(n), ""); }
+  std::string open(const std::string& call, Duration declared) override {
+    return assistant(
+        tool(call, "Bash",
+             declared > Duration::zero()
+                 ? fmt::format(R"("command":"make {}","timeout":{})", call, milliseconds(declared))
+                 : fmt::format(R"("command":"make {}")", call)),
+        "");
+  }
+  std::string close(const std::string& call) override {
+    return fmt::format(
+        R"({{"type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{0}","content":"done {0}"}}]}},"parent_tool_use_id":null}})"
+        "\n",
+        call);
+  }
+  std::string open_subagent(const std::string& call) override {
+    return assistant(tool(call, "Task", R"("prompt":"look into it")"), "");
+  }
+  std::string say_as_subagent(const std::string& call, std::uint64_t n) override {
+    return assistant(text(n), call);
+  }
+  std::string open_background(const std::string& call) override {
+    return assistant(tool(call, "Bash", R"("command":"make all","run_in_background":true)"), "") +
+           fmt::format(
+               R"({{"type":"system","subtype":"task_started","task_id":"w-{0}","tool_use_id":"{0}","task_type":"local_bash"}})"
+               "\n",
+               call) +
+           close(call) + say(0) + end_turn();
+  }
+  std::string wake_from_background(const std::string& call) override {
+    return fmt::format(
+               R"({{"type":"system","subtype":"task_notification","task_id":"w-{}","status":"completed"}})"
+               "\n",
+               call) +
+           begin(session_);
+  }
+  std::string begin_compaction() override {
+    return R"({"type":"system","subtype":"status","status":"compacting"})"
+           "\n";
+  }
+  std::string end_compaction() override {
+    return R"({"type":"system","subtype":"compact_boundary"})"
+           "\n";
+  }
+  std::string hold_until(WallTime until) override {
+    return fmt::format(
+        R"({{"type":"rate_limit_event","rate_limit_info":{{"status":"rejected","resetsAt":{:.0f}}}}})"
+        "\n",
+        calendar(until));
+  }
+  std::string hold(Duration retry) override {
+    return fmt::format(
+        R"({{"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":{},"error_status":529}})"
+        "\n",
+        milliseconds(retry));
+  }
+  std::string ask(const std::string& call) override {
+    return fmt::format(
+        R"({{"type":"control_request","request_id":"{}","request":{{"subtype":"can_use_tool","tool_name":"Bash"}}}})"
+        "\n",
+        call);
+  }
+  std::string chatter(std::uint64_t n) override {
+    const std::string call = fmt::format("again-{}", n);
+    return R"({"type":"stream_event","event":{"type":"ping"}})"
+           "\n" +
+           assistant(tool(call, "Bash", R"("command":"make test")"), "") +
+           fmt::format(
+               R"({{"type":"user","message":{{"content":[{{"type":"tool_result","tool_use_id":"{}","content":"no such target"}}]}},"parent_tool_use_id":null}})"
+               "\n",
+               call);
+  }
+  std::string end_turn() override {
+    return R"({"type":"result","subtype":"success","is_error":false})"
+           "\n";
+  }
+
+ private:
+  static std::string text(std::uint64_t n) {
+    return fmt::format(R"({{"type":"text","text":"words {}"}})", n);
+  }
+  static std::string tool(const std::string& call, std::string_view name, std::string_view input) {
+    return fmt::format(R"({{"type":"tool_use","id":"{}","name":"{}","input":{{{}}}}})", call, name,
+                       input);
+  }
+  static std::string assistant(std::string_view block, const std::string& of) {
+    return fmt::format(
+        R"({{"type":"assistant","message":{{"content":[{}]}},"parent_tool_use_id":{}}})"
+        "\n",
+        block, of.empty() ? "null" : fmt::format("\"{}\"", of));
+  }
+
+  std::string session_;
+};
+
+class CodexSpeech final : public Speech {
+ public:
+  std::string begin(std::string_view session) override {
+    return fmt::format(R"({{"type":"thread.started","thread_id":"{}"}})"
+                       "\n"
+                       R"({{"type":"turn.started"}})"
+                       "\n",
+                       session);
+  }
+  std::string say(std::uint64_t n) override {
+    return fmt::format(
+        R"({{"type":"item.completed","item":{{"id":"m{0}","type":"agent_message","text":"words {0}"}}}})"
+        "\n",
+        n);
+  }
+  std::string open(const std::string& call, Duration /*declared*/) override {
+    return fmt::format(
+        R"({{"type":"item.started","item":{{"id":"{0}","type":"command_execution","command":"make {0}","status":"in_progress"}}}})"
+        "\n",
+        call);
+  }
+  std::string close(const std::string& call) override {
+    return fmt::format(
+        R"({{"type":"item.completed","item":{{"id":"{0}","type":"command_execution","command":"make {0}","aggregated_output":"done {0}","exit_code":0,"status":"completed"}}}})"
+        "\n",
+        call);
+  }
+  std::string open_subagent(const std::string& call) override { return open(call, {}); }
+  std::string say_as_subagent(const std::string& /*call*/, std::uint64_t n) override {
+    return say(n);
+  }
+  std::string open_background(const std::string& call) override { return open(call, {}) + say(0); }
+  std::string wake_from_background(const std::string& call) override { return close(call); }
+  std::string begin_compaction() override { return ""; }
+  std::string end_compaction() override { return ""; }
+  std::string hold_until(WallTime /*until*/) override { return hold({}); }
+  std::string hold(Duration /*retry*/) override {
+    return R"_({"type":"error","message":"Reconnecting... 1/5 (429 Too Many Requests)"})_"
+           "\n";
+  }
+  std::string ask(const std::string& /*call*/) override { return ""; }
+  std::string chatter(std::uint64_t n) override {
+    return fmt::format(
+        R"({{"type":"item.started","item":{{"id":"again-{0}","type":"command_execution","command":"make test","status":"in_progress"}}}})"
+        "\n"
+        R"({{"type":"item.completed","item":{{"id":"again-{0}","type":"command_execution","command":"make test","aggregated_output":"no such target","exit_code":2,"status":"completed"}}}})"
+        "\n",
+        n);
+  }
+  std::string end_turn() override {
+    return R"({"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}})"
+           "\n";
+  }
+};
+
+class LineSpeech final : public Speech {
+ public:
+  std::string begin(std::string_view /*session*/) override { return "begins\n"; }
+  std::string say(std::uint64_t n) override { return fmt::format("line {}\n", n); }
+  std::string open(const std::string& call, Duration /*declared*/) override {
+    return fmt::format("begins {}\n", call);
+  }
+  std::string close(const std::string& call) override { return fmt::format("ended {}\n", call); }
+  std::string open_subagent(const std::string& call) override { return open(call, {}); }
+  std::string say_as_subagent(const std::string& /*call*/, std::uint64_t n) override {
+    return say(n);
+  }
+  std::string open_background(const std::string& call) override { return open(call, {}); }
+  std::string wake_from_background(const std::string& call) override { return close(call); }
+  std::string begin_compaction() override { return ""; }
+  std::string end_compaction() override { return ""; }
+  std::string hold_until(WallTime /*until*/) override { return ""; }
+  std::string hold(Duration /*retry*/) override { return ""; }
+  std::string ask(const std::string& /*call*/) override { return ""; }
+  std::string chatter(std::uint64_t /*n*/) override { return "...\n"; }
+  std::string end_turn() override { return "ends\n"; }
+};
+
+}  // namespace
+
+std::unique_ptr<Speech> make_speech(Voice voice) {
+  switch (voice) {
+    case Voice::claude:
+      return std::make_unique<ClaudeSpeech>();
+    case Voice::codex:
+      return std::make_unique<CodexSpeech>();
+    case Voice::beats:
+    case Voice::lines:
+      break;
+  }
+  return std::make_unique<LineSpeech>();
+}
+
+}  // namespace tend::sim

@@ -1,0 +1,37 @@
+// The languages in which the models speak: lines as the real programs print them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+#include "scenario.h"
+
+namespace tend::sim {
+
+/// What is printed when something happens; "" where a language has no word for it.
+class Speech {
+ public:
+  virtual ~Speech() = default;
+  virtual std::string begin(std::string_view session) = 0;
+  virtual std::string say(std::uint64_t n) = 0;
+  virtual std::string open(const std::string& call, Duration declared) = 0;  // zero: none declared
+  virtual std::string close(const std::string& call) = 0;
+  virtual std::string open_subagent(const std::string& call) = 0;
+  virtual std::string say_as_subagent(const std::string& call, std::uint64_t n) = 0;
+  virtual std::string open_background(const std::string& call) = 0;
+  virtual std::string wake_from_background(const std::string& call) = 0;
+  virtual std::string begin_compaction() = 0;
+  virtual std::string end_compaction() = 0;
+  virtual std::string hold_until(WallTime until) = 0;
+  virtual std::string hold(Duration retry) = 0;
+  virtual std::string ask(const std::string& call) = 0;
+  virtual std::string chatter(std::uint64_t n) = 0;  // nothing new
+  virtual std::string end_turn() = 0;
+};
+
+std::unique_ptr<Speech> make_speech(Voice voice);
+
+}  // namespace tend::sim
