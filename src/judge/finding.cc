@@ -108,7 +108,8 @@ bool ended_cleanly(const Evidence& evidence) {
   if (!life.stream_seen) return exit_zero;
   const bool done = life.exiting || (life.stage == Stage::rest && !life.turn_failed);
   if (life.exit.how != Exit::How::unknown) return exit_zero && done;
-  return done && evidence.inbox == 0 && !evidence.holds_task();
+  const bool waits = life.background_running() && !life.exiting;
+  return done && !waits && evidence.inbox == 0 && !evidence.holds_task();
 }
 
 bool ended_by_us(const Life& life) {

@@ -81,6 +81,15 @@ TEST(Judge, calls_an_exit_after_our_own_kill_no_clean_end) {
   EXPECT_TRUE(story.took(Action::resume));
 }
 
+TEST(Judge, calls_an_end_that_nobody_saw_no_clean_end_while_a_background_task_ran) {
+  Story waiting;
+  waiting.at(0s, {spawn()}).at(2s, {progress()}).at(3s, {turn_end(1)}).at(9s, {gone()});
+  EXPECT_EQ(waiting.verdict(), Verdict::dead);
+  Story idle;
+  idle.at(0s, {spawn()}).at(2s, {progress()}).at(3s, {turn_end()}).at(9s, {gone()});
+  EXPECT_EQ(idle.verdict(), Verdict::finished);
+}
+
 TEST(Judge, holds_an_agent_that_died_the_same_way_three_times) {
   Story story;
   for (const Duration start : {0s, 100s, 200s}) {

@@ -2,12 +2,16 @@
 #include "run/child_look.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "store/intent.h"
 #include "store/life_record.h"
 
 namespace tend {
 namespace {
+
+constexpr std::size_t kMostOfHeartbeat = std::size_t{1024} * 1024;
 
 ProcessIs process_of(Machine& machine, Folder& folder, const Heartbeat& says) {
   const auto lock = look_at_lock(folder);
@@ -23,6 +27,20 @@ bool is_wanted(Folder& folder) {
   return !intent || !*intent || (*intent)->want != Want::stop || (*intent)->by == kShutdownWords;
 }
 
+/// A heartbeat is a mirror: where a power cut left half of one, the keeper's own record says enough
+/// to bring its agent back.
+std::optional<Heartbeat> mirror_of_record(Folder& folder) {
+  const auto lock = look_at_lock(folder);
+  if (!lock || !*lock || (*lock)->record.life == 0) return std::nullopt;
+  const LifeRecord& record = (*lock)->record;
+  Heartbeat says;
+  says.life = record.life;
+  says.process = record.process;
+  says.keeper = record.keeper;
+  says.status = Status::running;
+  return says;
+}
+
 void look_at_heartbeat(Folder& folder, ChildSeen& seen, ChildFacts& facts) {
   const auto file = folder.facts(std::string(kHeartbeatFile));
   if (!file) {
@@ -33,11 +51,18 @@ void look_at_heartbeat(Folder& folder, ChildSeen& seen, ChildFacts& facts) {
   facts.heartbeat = true;
   if ((*file)->file == seen.heartbeat_file) return;
   auto says = read_heartbeat(folder);
-  if (!says) {
-    facts.unreadable = says.error().text;
-  } else if (*says) {
+  if (says && *says) {
     seen.says = **std::move(says);
     seen.heartbeat_file = (*file)->file;
+    return;
+  }
+  if (says) return;
+  const bool can_be_read = folder.read(std::string(kHeartbeatFile), kMostOfHeartbeat).has_value();
+  auto mirror = can_be_read ? mirror_of_record(folder) : std::nullopt;
+  if (mirror) {
+    seen.says = *std::move(mirror);
+  } else {
+    facts.unreadable = says.error().text;
   }
 }
 

@@ -53,7 +53,7 @@ TEST_F(ChildLook, says_what_it_cannot_read) {
   universe.disk.write(family.path("coder", "agent.json"), "{");
   EXPECT_NE(look().unreadable, "");
   universe.disk.write(family.path("coder", "agent.json"), agent);
-  universe.disk.write(family.path("coder", ".heartbeat"), "{");
+  universe.disk.make_unreadable(family.path("coder", ".heartbeat"));
   const ChildFacts facts = look();
   EXPECT_NE(facts.unreadable, "");
   EXPECT_TRUE(facts.agent_file);
@@ -258,6 +258,18 @@ TEST(ChildVerdicts, of_one_that_waits_for_its_own_children_are_not_the_end) {
   EXPECT_EQ(child_verdict_of(says, ChildKeeper::alive), Verdict::waiting);
   says.children = 0;
   EXPECT_EQ(child_verdict_of(says, ChildKeeper::alive), Verdict::finished);
+}
+
+TEST_F(ChildLook, at_half_a_heartbeat_goes_by_the_record_of_its_keeper) {
+  grow({"coder"});
+  leave_alone();
+  family.kill_both("coder");
+  universe.disk.write(family.path("coder", ".heartbeat"), R"({"pid":10)");
+  const ChildFacts facts = look();
+  EXPECT_EQ(facts.unreadable, "");
+  EXPECT_TRUE(facts.started);
+  EXPECT_EQ(facts.process, ProcessIs::gone);
+  EXPECT_EQ(plan_for(facts).bucket, Bucket::resume);
 }
 
 }  // namespace

@@ -91,7 +91,9 @@ Result<void> refuse_second(Machine& machine, Folder& home, const AgentFile& agen
 /// One that has no name to be called by is no agent either.
 Result<void> write_agent(Folder& home, Folder& folder, const AgentFile& agent) {
   const std::string file(kAgentFile);
-  if (auto put = folder.replace(file, format_agent_file(agent), Folder::Sync::no); !put) return put;
+  if (auto put = folder.replace(file, format_agent_file(agent), Folder::Sync::yes); !put) {
+    return put;
+  }
   auto named = name_folder(home, agent.agent, folder.path());
   if (!named) std::ignore = folder.remove(file);
   return named;

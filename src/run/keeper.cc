@@ -134,6 +134,7 @@ void Keeper::look() {
   say_remarks();
   settle();
   write_events();
+  if (stage_ < Stage::over) remember_sleep();
   looking_ = false;
   if (!batch_.signals.empty() || senses_->has_more()) look_is_due_ = true;
   if (stage_ < Stage::over) schedule();

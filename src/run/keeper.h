@@ -101,9 +101,12 @@ class Keeper {
   Result<void> recover();
   void subscribe();
   void take_over(const Recorder::Found& found);
+  [[nodiscard]] WallTime seen_until(const Recorder::Found& found);
   void remember_life(const Recorder::Found& found);
   [[nodiscard]] bool was_at_work_before_boot() const;
   void note_absence(const Recorder::Found& found);
+  [[nodiscard]] Duration slept_so_far();
+  void remember_sleep();
   std::unique_ptr<Process> find_process(const Recorder::Found& found);
   void note_begin();
   void take_owed(const std::vector<Ruling>& owed);

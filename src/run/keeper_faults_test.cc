@@ -88,7 +88,7 @@ TEST_F(Faults, of_reading_the_stream_are_no_silence) {
 TEST_F(Faults, of_a_power_cut_begin_anew) {
   kept.start_keeper();
   universe.run_for(60s);
-  universe.reboot({.lose_unsynced = true});
+  universe.reboot({.lost = SimReboot::Lost::unsynced});
   kept.start_keeper();
   universe.run_for(3min);
   EXPECT_EQ(kept.problem, "");
@@ -439,6 +439,20 @@ TEST_F(Faults, of_the_keeper_do_not_end_one_that_woke_while_its_children_had_end
   universe.run_for(10min);
   EXPECT_EQ(starts(), 1);
   EXPECT_GE(kept.count("action", "resume"), 1);
+  expect_working(1);
+}
+
+TEST_F(Faults, of_a_keeper_that_died_in_a_sleep_of_the_machine_kill_nobody) {
+  behave([](SimSelf& self) {
+    self.print("begins\n");
+    self.every(70s, [](SimSelf& me) { me.print("works\n"); });
+  });
+  kept.start_keeper();
+  universe.run_for(150s);
+  universe.sleep_machine(3h);
+  universe.kill(kept.keeper);
+  kept.start_keeper();
+  universe.run_for(30min);
   expect_working(1);
 }
 

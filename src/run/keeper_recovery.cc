@@ -85,6 +85,7 @@ Result<void> Keeper::recover() {
   begin_tree();
 
   if (record_.life == 0) {
+    record_.slept = slept_so_far();
     if (auto locked = lock_->write(record_); !locked) return locked;
     look_at_intent();  // an order that came before its first life
     begin_life();
@@ -148,7 +149,7 @@ void Keeper::remember_life(const Recorder::Found& found) {
 /// Goes on where the keeper before us stopped.
 void Keeper::take_over(const Recorder::Found& found) {
   if (!found.problem.empty()) event("note", found.problem, "", false);
-  senses_->go_on();
+  senses_->go_on(seen_until(found));
   attempts_ = record_.life - 1;
   // The journal is the truth and the heartbeat its mirror, which may have missed the last word.
   Heartbeat& says = pulse_->change();
@@ -173,6 +174,13 @@ void Keeper::take_over(const Recorder::Found& found) {
     if (record_.life == 0) begin_life();
   }
   take_owed(found.owed);
+}
+
+/// By the calendar: what an agent did after that, nobody has seen.
+WallTime Keeper::seen_until(const Recorder::Found& found) {
+  if (found.rebooted || !found.calendar_held) return WallTime::max();
+  return machine_.clock.wall() -
+         std::chrono::duration_cast<WallTime::duration>(machine_.clock.now() - found.last);
 }
 
 /// When the life that we found began.
@@ -224,6 +232,23 @@ void Keeper::note_absence(const Recorder::Found& found) {
     if (unseen >= 0ms) away = std::min(unseen, away);
   }
   if (away > 0ms) batch_.signals.push_back({.is = Kind::lag, .seconds = away});
+  // What the machine slept meanwhile was nobody's silence.
+  const bool same_boot = record_.process.boot_id == boot;
+  const Duration slept = same_boot && record_.slept ? slept_so_far() - *record_.slept : 0ms;
+  if (slept > 0ms) batch_.signals.push_back({.is = Kind::suspend, .seconds = slept});
+}
+
+Duration Keeper::slept_so_far() {
+  return std::max(0ms, machine_.clock.now().time_since_epoch() - machine_.clock.awake());
+}
+
+/// Once a sleep is in the journal, it is not to be told again by the next keeper.
+void Keeper::remember_sleep() {
+  constexpr Duration kSleepCounts = 1s;
+  const Duration slept = slept_so_far();
+  if (record_.slept && slept - *record_.slept < kSleepCounts) return;
+  record_.slept = slept;
+  std::ignore = lock_->write(record_);
 }
 
 /// The process of the life that we found, or nullptr. What the judge does not know of it yet is put

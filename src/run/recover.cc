@@ -102,7 +102,7 @@ Recovery look_at(Machine& machine, KnownAgent& known, Registries& registries, Ca
   ChildFacts facts =
       facts_of(machine, known.folder.get(),
                known.folder ? keeper_of(machine, *known.folder) : ChildKeeper::none, seen);
-  if (!known.problem.empty()) facts.unreadable = known.problem;
+  if (!known.folder) facts.unreadable = known.problem;
   if (seen.agent) found.agent = seen.agent->agent;
   found.is_over = facts.end != ChildEnd::none;
   const std::string parent = seen.agent ? folder_of_heartbeat(seen.agent->parent_heartbeat) : "";

@@ -1,6 +1,7 @@
 // Each source in turn, each to its end.
 #include "run/senses.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -48,7 +49,7 @@ Result<void> Senses::begin_life() {
   auto beat = folder_.open(kBeatFile, Folder::Open::append);
   if (!beat) return std::unexpected(beat.error());
   beat_ = *std::move(beat);
-  go_on();
+  go_on(WallTime::max());
   for (Tail* const tail : {&stream_, &signals_}) {
     while (true) {
       const auto got = tail->read();
@@ -61,12 +62,12 @@ Result<void> Senses::begin_life() {
   return {};
 }
 
-void Senses::go_on() {
+void Senses::go_on(WallTime seen_until) {
   if (!beat_) {
     if (auto beat = folder_.open(kBeatFile, Folder::Open::append)) beat_ = *std::move(beat);
   }
   if (beat_) {
-    if (const auto facts = beat_->facts()) last_beat_ = facts->modified;
+    if (const auto facts = beat_->facts()) last_beat_ = std::min(facts->modified, seen_until);
   }
   if (const auto facts = folder_.facts(kErrorFile); facts && *facts) errors_size_ = (*facts)->size;
 }

@@ -26,8 +26,8 @@ class Senses {
 
   /// A new life is about to begin: what the old one printed and said is behind it, read or not.
   Result<void> begin_life();
-  /// Somebody else had begun the life that is being kept: only what comes from now on is new.
-  void go_on();
+  /// Somebody else had begun the life that is being kept, and saw all beats until then.
+  void go_on(WallTime seen_until);
 
   /// Reads everything to its end; of what was said as much as one look may take. `shift` moves the
   /// machine's clock to the journal's.

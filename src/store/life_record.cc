@@ -3,7 +3,8 @@
 // keeper may die before it can write that down.
 //
 //   {"boot_id":B,"pid_ns":N,"keeper_pid":P,"keeper_start_ticks":T,"life":3,"pid":P,
-//    "start_ticks":T,"group":G,"released":false,"hung":false}
+//    "start_ticks":T,"group":G,"released":false,"hung":false,
+//    "slept_ms":0}
 #include "store/life_record.h"
 
 #include <algorithm>
@@ -30,6 +31,7 @@ constexpr auto kSpaces = [] {
 constexpr int kMostReads = 8;
 constexpr std::uint64_t kMostU64 = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kMostPid = std::numeric_limits<std::int32_t>::max();
+constexpr std::uint64_t kMostSlept = std::uint64_t{1} << 48U;
 constexpr std::uint64_t kMostLife = std::numeric_limits<std::uint32_t>::max();
 
 std::string record_json(const LifeRecord& record) {
@@ -44,6 +46,7 @@ std::string record_json(const LifeRecord& record) {
       {"group", record.group},
       {"released", record.released},
       {"hung", record.hung},
+      {"slept_ms", record.slept.value_or(Duration{}).count()},
   });
 }
 
@@ -116,6 +119,7 @@ std::optional<LifeRecord> parse_own_record(std::string_view text) {
   record.group = in.text(R"(,"group":)");
   record.released = in.flag(R"(,"released":)");
   record.hung = in.flag(R"(,"hung":)");
+  record.slept = Duration{static_cast<Duration::rep>(in.number(R"(,"slept_ms":)", kMostSlept))};
   if (!in.skip("}") || !in.is_whole()) return std::nullopt;
   return record;
 }
@@ -136,6 +140,10 @@ LifeRecord parse_record(std::string text) {
     return ProcessId{static_cast<std::int64_t>(whole_number(*object, pid, kMostPid)),
                      whole_number(*object, start_ticks, kMostU64), pid_ns, boot_id};
   };
+  std::optional<Duration> slept;
+  if (find_field(*object, "slept_ms") != nullptr) {
+    slept = Duration{static_cast<Duration::rep>(whole_number(*object, "slept_ms", kMostSlept))};
+  }
   return {
       .keeper = process("keeper_pid", "keeper_start_ticks"),
       .life = static_cast<std::uint32_t>(whole_number(*object, "life", kMostLife)),
@@ -143,6 +151,7 @@ LifeRecord parse_record(std::string text) {
       .group = exact_text(*object, "group", kRecordSize),
       .released = is_signed || flag_field(*object, "released"),
       .hung = flag_field(*object, "hung"),
+      .slept = slept,
   };
 }
 

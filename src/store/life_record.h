@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "os/folder.h"
 #include "os/process.h"
 
@@ -27,6 +28,9 @@ struct LifeRecord {
   bool released = false;
   /// It is being ended, or was, because it hung: an end that is ours and not its own.
   bool hung = false;
+  /// How long the machine had slept since its boot when the judge was told of a sleep last. What it
+  /// slept after that while no keeper was there is known by it. None: written by an older version.
+  std::optional<Duration> slept;
 };
 
 /// The lock, held as long as this object lives.

@@ -235,6 +235,9 @@ void SeededWorld::restart_machine(const SimReboot& how) {
   for (const auto& [name, agent] : truth_.agents) {
     if (agent.asked_for) abandoned_.emplace(name, elapsed());
   }
+  // Whoever had paused something comes back to it.
+  for (const std::string& name : to_unpause_) orders_.push_back({"unpause", name});
+  to_unpause_.clear();
   rebooted_ = true;
   shutting_down_ = false;
 }
@@ -285,6 +288,10 @@ void SeededWorld::strike_files(const Fault& fault) {
 }
 
 // --- People --------------------------------------------------------------------------------------
+
+void SeededWorld::unpause(const std::string& agent) {
+  if (to_unpause_.erase(agent) > 0) orders_.push_back({"unpause", agent});
+}
 
 void SeededWorld::give_order(const Fault& fault) {
   if (folder_of(fault.whom).empty()) return;

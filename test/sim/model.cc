@@ -74,7 +74,7 @@ class Model : public std::enable_shared_from_this<Model> {
   /// It did something that can be seen. It may be ended only after this much silence.
   void shows(Duration patience) {
     ++world_.truth().progress;
-    if (!world_.can_be_shown()) return;
+    if (!world_.can_be_shown()) life().unheard = true;
     life().progressed = world_.awake();
     life().patience = patience;
   }
@@ -274,9 +274,15 @@ class Model : public std::enable_shared_from_this<Model> {
   void be_held_until(Duration takes) {
     const bool named = plan_.voice == Voice::claude;
     if (!named) return be_held(takes);
-    self_.print(speech_->hold_until(world_.wall() + takes));
+    const WallTime until = world_.wall() + takes;
+    print(speech_->hold_until(until));
     shows(with_confirm(takes + 120s));
-    after(takes + dice_.between(1s, 60s), [this] {
+    wait_for(until);
+  }
+  /// By the calendar, as the provider named it: a sleep of the machine is no reason to wait longer.
+  void wait_for(WallTime until) {
+    after(30s, [this, until] {
+      if (world_.wall() < until) return wait_for(until);
       say();
       done();
     });

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -155,6 +156,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   void strike_machine(const Fault& fault);
   void strike_files(const Fault& fault);
   void give_order(const Fault& fault);
+  void unpause(const std::string& agent);
   void kill_keepers(const std::string& agent);
   void kill_agents(const std::string& agent);
   void pause(const std::vector<std::int64_t>& pids, Duration lasts, const std::string& agent);
@@ -172,6 +174,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   std::vector<std::size_t> faults_left_;
   std::map<std::string, Duration> abandoned_;
   std::map<std::int64_t, std::string> paused_;
+  std::set<std::string> to_unpause_;  // agents that a person paused
   std::vector<Unfit> unfit_;
   std::vector<std::string> unreadable_;  // paths
   std::vector<std::string> notices_;

@@ -479,7 +479,7 @@ void SimKernel::reboot(const SimReboot& how) {
   queue.restart(how.takes);
   if (how.lost == SimReboot::Lost::torn) {
     disk.tear([this] { return random(); });
-  } else if (how.lost == SimReboot::Lost::unsynced || how.lose_unsynced) {
+  } else if (how.lost == SimReboot::Lost::unsynced) {
     disk.cut_power();
   }
   begin_boot();

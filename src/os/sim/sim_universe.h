@@ -123,7 +123,6 @@ struct SimReboot {
     unsynced,  // all that was not synced
     torn,      // a part of it: see SimDisk::tear()
   };
-  bool lose_unsynced = false;  // the same as Lost::unsynced
   Lost lost = Lost::nothing;
   Duration takes = std::chrono::seconds{60};
 };

@@ -264,7 +264,7 @@ TEST(SimUniverse, loses_in_a_power_cut_what_was_not_synced) {
   ASSERT_TRUE(folder->replace("lost", "1", Folder::Sync::no));
   auto lines = folder->open("lines", Folder::Open::append).value();
   ASSERT_TRUE(lines->append("a\n") && lines->sync() && lines->append("b\n"));
-  universe.reboot({.lose_unsynced = true});
+  universe.reboot({.lost = SimReboot::Lost::unsynced});
   EXPECT_EQ(universe.disk.read(at("safe")), "1");
   EXPECT_FALSE(universe.disk.exists(at("lost")));
   EXPECT_EQ(universe.disk.read(at("lines")), "a\n");

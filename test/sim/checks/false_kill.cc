@@ -39,7 +39,7 @@ class FalseKill final : public Check {
       ++world.outcome().false_kills;
       if (life->doing) ++world.outcome().false_kills_in[*life->doing];
     }
-    if (life->patience != kNoLimit && silent >= life->patience - kSlack) return;
+    if (life->unheard || (life->patience != kNoLimit && silent >= life->patience - kSlack)) return;
     violated(
         fmt::format("{} life {} was ended {} s after it did something; it may be silent for {}",
                     to.agent, life->number, seconds(silent),
@@ -47,7 +47,7 @@ class FalseKill final : public Check {
   }
 
  private:
-  static constexpr Duration kSlack = std::chrono::seconds{1};
+  static constexpr Duration kSlack = std::chrono::seconds{5};
   static std::string seconds(Duration time) {
     return fmt::format("{:.0f}", std::chrono::duration<double>(time).count());
   }

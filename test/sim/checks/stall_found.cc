@@ -34,7 +34,7 @@ class StallFound final : public Check {
       if (hang.known > Duration::zero() || hang.over > Duration::zero() || hang.missed) continue;
       if (hang.bound == kNoLimit) continue;
       const AgentTruth& agent = world.truth().agents.at(hang.agent);
-      if (agent.stop_ordered) continue;
+      if (agent.stop_ordered || agent.life() == nullptr || agent.life()->unheard) continue;
       // A child at work is why a call of its parent is silent.
       if (is_in_call(hang.kind) && has_child_at_work(agent)) hang.excused = now;
       Duration due = std::max(hang.since, hang.excused) + hang.bound;
