@@ -444,8 +444,7 @@ TEST_F(Faults, of_the_keeper_do_not_end_one_that_woke_while_its_children_had_end
 
 TEST_F(Faults, of_a_keeper_that_died_in_a_sleep_of_the_machine_kill_nobody) {
   behave([](SimSelf& self) {
-    self.print("begins\n");
-    self.every(70s, [](SimSelf& me) { me.print("works\n"); });
+    self.every(70s, [n = 0](SimSelf& me) mutable { me.print(std::to_string(++n) + "\n"); });
   });
   kept.start_keeper();
   universe.run_for(150s);
