@@ -1,9 +1,11 @@
 # The short way to everything. Details: CMakePresets.json, tools/, CONTRIBUTING.md.
 PREFIX ?= /usr/local
 SECONDS ?= 60
+WORLDS ?= 1000
+FIRST ?= 1
 FILES_NEWEST ?= all
 FILES = git ls-files -z --cached --others --exclude-standard -- '*.cc' '*.h'
-.PHONY: demo test test-agents bench fuzz install format tidy clean setup
+.PHONY: demo test test-agents bench sim fuzz install format tidy clean setup
 
 setup:
 	@tools/setup
@@ -26,6 +28,11 @@ bench: setup
 	@cmake --preset release >/dev/null && cmake --build --preset release --target tend bench
 	@for program in build/release/bench/*_bench; do echo "bench: $$program"; \
 	  BENCH_FLEET=$(if $(BENCH_BIG),1000,100) $$program || exit 1; done
+
+sim: setup
+	@echo "sim: building"
+	@cmake --preset release >/dev/null && cmake --build --preset release --target tend-sim
+	@build/release/test/sim/tend-sim --swarm $(WORLDS) --first $(FIRST)
 
 fuzz: setup
 	@tools/fuzz $(SECONDS)
