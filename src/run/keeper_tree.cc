@@ -53,7 +53,7 @@ void Keeper::look_at_tree(Instant now) {
   if (is_due || (parent_ && parent_->is_gone())) look_at_parent();
   pass_on_order();
   // After a restart of the machine the lead comes before those below it.
-  const bool lead_first = goes_on_ && !wants_pause();
+  const bool lead_first = goes_on_ && !staying_ && !stopping_ && !wants_pause();
   children_->look(batch_, {.begin = !shutting_down_ && !lead_first, .all = is_due});
   pulse_->change().children = children_->unsettled();
   look_at_outcome(is_due);

@@ -56,10 +56,11 @@ ChildKeeper keeper_of(Machine& machine, Folder& folder) {
   return has_keeper(machine, folder) ? ChildKeeper::alive : ChildKeeper::none;
 }
 
-/// Nobody above it will do anything: what is over stays so, what lives is not left alone.
+/// Nobody above it will do anything, or knows of it (a power cut took the line of its registry):
+/// what is over stays so, what lives is not left alone.
 ChildPlan plan_without_parent(const ChildPlan& plan, bool is_over) {
   if (!is_over) return plan;
-  return {Bucket::settled, "it is over, and so is its parent"};
+  return {Bucket::settled, "it is over, and nobody above it waits for it"};
 }
 
 /// The first of a tree: there is nobody to merge it into, or to tell of it.
@@ -81,7 +82,7 @@ void plan_child(ChildFacts facts, const ChildLine* line, const std::string* care
     plan = {Bucket::settled, "its dispatch was cut off before it was registered"};
   } else if (line != nullptr && line->status == ChildStatus::unmerged) {
     plan = {Bucket::merge, line->note};
-  } else if (cares != nullptr) {
+  } else if (cares != nullptr && line != nullptr) {
     const bool is_due = wants_keeper(plan.bucket) || plan.bucket == Bucket::merge ||
                         plan.bucket == Bucket::tell || plan.bucket == Bucket::drop ||
                         (plan.bucket == Bucket::settled && !facts.settled);

@@ -127,15 +127,20 @@ void SeededWorld::set_up() {
 
 Duration SeededWorld::elapsed() const { return base_ + (universe.now() - origin_); }
 
+/// A sleep puts off what was to happen, and with it the quiet time after it.
+Duration SeededWorld::ends_at() const {
+  return std::max(scenario.lasts, last_fault_) + scenario.settles;
+}
+
 Outcome SeededWorld::play() {
   start_roots();
   post_faults();
   next_recover_ = elapsed() + kRecoverEvery;
   const bool quiet = scenario.faults.empty();
   const bool plain = quiet && scenario.settles == Duration::zero();  // nobody has trouble either
-  for (Duration next = elapsed() + kTick; elapsed() < scenario.lasts + scenario.settles;
+  for (Duration next = elapsed() + kTick; elapsed() < ends_at();
        next = elapsed() + (plain ? kTick * 15 : kTick)) {
-    run_to(std::min(next, scenario.lasts + scenario.settles));
+    run_to(std::min(next, ends_at()));
     settling_ = elapsed() >= scenario.lasts;
     if (!quiet && elapsed() >= next_recover_) {
       next_recover_ = elapsed() + kRecoverEvery;

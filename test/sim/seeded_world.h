@@ -134,6 +134,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   // seeded_world.cc
   void set_up();
   void start_roots();
+  [[nodiscard]] Duration ends_at() const;
   void run_to(Duration when);
   void serve_requests();
   void tick();
