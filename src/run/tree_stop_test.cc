@@ -225,6 +225,16 @@ TEST_F(TreeRecovery, brings_everybody_back_after_a_crash_of_the_machine) {
   expect_going_on({"lead", "mid", "leaf"}, 2);
 }
 
+TEST_F(TreeRecovery, brings_back_the_children_of_one_that_waited_for_them) {
+  family.behaves["lead"] = rest;
+  grow({"coder"});
+  universe.reboot();
+  EXPECT_TRUE(family.recover());
+  universe.run_for(2min);
+  EXPECT_EQ(family.agents("coder").size(), 1U);
+  EXPECT_EQ(family.heartbeat("coder").life, 2U);
+}
+
 TEST_F(TreeRecovery, goes_on_also_if_the_shutdown_did_not_wait_for_the_end) {
   for (const char* name : {"lead", "mid", "leaf"}) {
     family.behaves[name] = [](SimSelf& self) {
