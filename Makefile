@@ -5,7 +5,7 @@ WORLDS ?= 1000
 FIRST ?= 1
 FILES_NEWEST ?= all
 FILES = git ls-files -z --cached --others --exclude-standard -- '*.cc' '*.h'
-.PHONY: demo test test-agents bench sim fuzz install format tidy clean setup
+.PHONY: demo test test-agents bench sim mutants fuzz install format tidy clean setup
 
 setup:
 	@tools/setup
@@ -33,6 +33,9 @@ sim: setup
 	@echo "sim: building"
 	@cmake --preset release >/dev/null && cmake --build --preset release --target tend-sim
 	@build/release/test/sim/tend-sim --swarm $(WORLDS) --first $(FIRST)
+
+mutants: setup
+	@tools/mutants $(if $(SEEDS),--seeds $(SEEDS))
 
 fuzz: setup
 	@tools/fuzz $(SECONDS)
