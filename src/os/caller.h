@@ -29,6 +29,8 @@ class Caller {
   virtual Result<std::string> input(std::size_t most, Duration patience) = 0;
   /// The parent first, then its parent; at most `most`. Ends where nothing more can be seen.
   [[nodiscard]] virtual std::vector<Ancestor> ancestors(std::size_t most) const = 0;
+  /// The name that the system has for this user; "uid 1000" where it has none.
+  [[nodiscard]] virtual std::string user() const = 0;
 };
 
 }  // namespace tend

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "os/clock.h"
+#include "os/database.h"
 #include "os/entropy.h"
+#include "os/files.h"
 #include "os/folder.h"
 #include "os/loop.h"
 #include "os/process.h"
@@ -21,6 +23,8 @@ struct Machine {
   VersionControl& version_control;
   Salvager& salvager;
   Entropy& entropy;
+  Databases& databases;
+  Files& files;
 };
 
 }  // namespace tend

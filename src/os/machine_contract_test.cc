@@ -569,5 +569,65 @@ TYPED_TEST(ProcessContract, sees_marks_and_adopts_orphans) {
   EXPECT_TRUE(this->run_until([&] { return this->machine_.processes.childless(""); }));
 }
 
+template <class Which>
+class FilesContract : public Contract<Which> {};
+TYPED_TEST_SUITE(FilesContract, Machines, MachineNames);
+
+TYPED_TEST(FilesContract, has_nothing_at_first) {
+  Files& files = this->machine_.files;
+  EXPECT_EQ(files.read(this->path("none"), 10).value(), std::nullopt);
+  EXPECT_EQ(files.read(this->path("none/at/all"), 10).value(), std::nullopt);
+  EXPECT_EQ(files.modified(this->path("none")).value(), std::nullopt);
+  EXPECT_FALSE(files.open(this->path("none")));
+  EXPECT_TRUE(files.remove(this->path("none"))) << "gone is gone";
+}
+
+TYPED_TEST(FilesContract, puts_a_new_file_in_the_place_of_the_old_one) {
+  Files& files = this->machine_.files;
+  const std::string path = this->path("deep/er/store.json");
+  ASSERT_TRUE(files.replace(path, "first")) << "missing folders are made";
+  ASSERT_TRUE(files.replace(path, "second one"));
+  EXPECT_EQ(files.read(path, 10).value(), "second one");
+  const auto refused = files.read(path, 9);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().text, path + " is larger than 9 bytes");
+  auto source = files.open(path).value();
+  std::vector<char> piece(100);
+  EXPECT_EQ(source->read(piece).value(), 10U);
+  EXPECT_EQ(source->read(piece).value(), 0U);
+  EXPECT_TRUE(files.modified(path).value().has_value());
+  ASSERT_TRUE(files.remove(path));
+  EXPECT_EQ(files.read(path, 10).value(), std::nullopt);
+}
+
+TYPED_TEST(FilesContract, makes_a_file_only_where_none_is) {
+  Files& files = this->machine_.files;
+  EXPECT_TRUE(files.make_new(this->path("lock"), "mine").value());
+  EXPECT_FALSE(files.make_new(this->path("lock"), "other").value());
+  EXPECT_EQ(this->text("lock"), "mine");
+  EXPECT_FALSE(files.make_new(this->path("no/folder"), "")) << "folders are not made";
+}
+
+TYPED_TEST(FilesContract, follows_links_and_leaves_them) {
+  Files& files = this->machine_.files;
+  ASSERT_TRUE(files.replace(this->path("real"), "old"));
+  this->which_.make_link(this->path("link"), this->path("real"));
+  EXPECT_EQ(files.read(this->path("link"), 10).value(), "old");
+  ASSERT_TRUE(files.replace(this->path("link"), "new"));
+  EXPECT_EQ(this->text("real"), "new");
+  EXPECT_FALSE(this->home_->read("link", 10)) << "it is a link still";
+  this->which_.make_link(this->path("dangling"), this->path("nothing"));
+  EXPECT_EQ(files.read(this->path("dangling"), 10).value(), std::nullopt);
+  EXPECT_FALSE(files.replace(this->path("dangling"), "x"));
+}
+
+TYPED_TEST(FilesContract, takes_nothing_but_plain_files) {
+  Files& files = this->machine_.files;
+  ASSERT_TRUE(this->home_->make_folder("folder"));
+  EXPECT_FALSE(files.read(this->path("folder"), 10));
+  EXPECT_FALSE(files.modified(this->path("folder")));
+  EXPECT_FALSE(files.replace(this->path("folder"), "x"));
+}
+
 }  // namespace
 }  // namespace tend

@@ -95,6 +95,10 @@ struct SavedWork {
   std::uint64_t files = 0;  // changed against its parent
 };
 
+/// How far the clock that gives files their times may be ahead of ours: another machine may hold
+/// them.
+inline constexpr Duration kClockMayBeAhead = std::chrono::minutes{2};
+
 class VersionControl {
  public:
   virtual ~VersionControl() = default;
@@ -104,8 +108,9 @@ class VersionControl {
   /// Survives a power cut.
   [[nodiscard]] virtual Subscribed snapshot(const SnapshotOrder& order,
                                             std::function<void(Result<Snapshot>)> done) = 0;
-  /// Whether a file of the work tree that is not ignored changed after `since`. Bounded: a huge
-  /// tree is looked at in part.
+  /// Whether a file of the work tree that is not ignored changed after `since`. One whose time is
+  /// still to come (the calendar was set back, or somebody gave it that time) says nothing.
+  /// Bounded: a huge tree is looked at in part.
   [[nodiscard]] virtual Subscribed changed_since(const std::string& worktree, WallTime since,
                                                  const std::vector<std::string>& exclude,
                                                  std::function<void(Result<bool>)> done) = 0;

@@ -11,38 +11,13 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "os/caller.h"
+#include "os/files.h"
 
 namespace tend {
 
 struct Machine;
-
-/// Bytes that come in pieces. Reads until the end without ever holding the whole.
-class ByteSource {
- public:
-  virtual ~ByteSource() = default;
-  /// Fills the front of `into`; 0 at the end.
-  virtual Result<std::size_t> read(std::span<char> into) = 0;
-};
-
-class Files {
- public:
-  virtual ~Files() = default;
-  /// Opens a file to be read from its start; "-" is standard input. The error names the path and
-  /// what the system said.
-  virtual Result<std::unique_ptr<ByteSource>> open(const std::string& path) = 0;
-
-  // Files of people: wherever they are, whoever may write them, links followed.
-
-  /// nullopt if there is no such file. Fails if it is larger than `most`.
-  virtual Result<std::optional<std::string>> read(const std::string& path, std::size_t most) = 0;
-  /// Puts a whole new file in the place of the old one, or leaves the old one. A link stays and
-  /// what it leads to is replaced; permissions and owner stay. A new file is for this user alone;
-  /// missing folders are made.
-  virtual Result<void> replace(const std::string& path, std::string_view bytes) = 0;
-  /// That there is none is no failure.
-  virtual Result<void> remove(const std::string& path) = 0;
-};
 
 /// Standard output or standard error.
 class Output {

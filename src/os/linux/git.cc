@@ -33,10 +33,14 @@ constexpr std::size_t kMostLookedAt = 20'000;
 /// Level by level, so that the bound cuts off the depths of a tree and not whole branches.
 class ChangeWalk {
  public:
-  ChangeWalk(const std::string& worktree, WallTime since, const std::vector<std::string>& exclude,
+  struct Between {
+    WallTime since;
+    WallTime until;
+  };
+  ChangeWalk(const std::string& worktree, Between between, const std::vector<std::string>& exclude,
              std::set<std::string_view> ignored)
       : root_(::open(worktree.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
-        since_(since),
+        between_(between),
         excluded_(exclude),
         ignored_(std::move(ignored)) {}
 
@@ -66,15 +70,19 @@ class ChangeWalk {
       if (excluded_.has(facts)) continue;
       if (S_ISDIR(facts.st_mode)) {
         folders_.push_back(below);
-      } else if (time_of(facts.st_mtim) > since_ || time_of(facts.st_ctim) > since_) {
+      } else if (is_news(facts.st_mtim) || is_news(facts.st_ctim)) {
         return true;
       }
     }
     return false;
   }
 
+  [[nodiscard]] bool is_news(const timespec& time) const {
+    return time_of(time) > between_.since && time_of(time) <= between_.until;
+  }
+
   Fd root_;
-  WallTime since_;
+  Between between_;
   Excluded excluded_;
   std::set<std::string_view> ignored_;
   std::deque<std::string> folders_;
@@ -83,9 +91,10 @@ class ChangeWalk {
 
 class Changes final : public Subscription {
  public:
-  Changes(Processes& processes, std::string worktree, WallTime since,
+  Changes(Processes& processes, Clock& clock, std::string worktree, WallTime since,
           std::vector<std::string> exclude, std::function<void(Result<bool>)> done)
-      : worktree_(std::move(worktree)),
+      : clock_(clock),
+        worktree_(std::move(worktree)),
         since_(since),
         exclude_(std::move(exclude)),
         done_(std::move(done)) {
@@ -115,9 +124,12 @@ class Changes final : public Subscription {
     } else if (has_repository_ && !not_found(*ran)) {
       return fail("git could not say what is ignored in " + worktree_ + ": " + complaint(*ran));
     }
-    return ChangeWalk(worktree_, since_, exclude_, std::move(ignored)).finds_a_change();
+    return ChangeWalk(worktree_, {.since = since_, .until = clock_.wall() + kClockMayBeAhead},
+                      exclude_, std::move(ignored))
+        .finds_a_change();
   }
 
+  Clock& clock_;
   std::string worktree_;
   WallTime since_;
   std::vector<std::string> exclude_;
@@ -135,7 +147,7 @@ Subscribed Git::snapshot(const SnapshotOrder& order, std::function<void(Result<S
 Subscribed Git::changed_since(const std::string& worktree, WallTime since,
                               const std::vector<std::string>& exclude,
                               std::function<void(Result<bool>)> done) {
-  return std::make_unique<Changes>(processes_, worktree, since, exclude, std::move(done));
+  return std::make_unique<Changes>(processes_, clock_, worktree, since, exclude, std::move(done));
 }
 
 Subscribed Git::state(const std::string& worktree,

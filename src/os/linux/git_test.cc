@@ -400,6 +400,14 @@ TEST_F(GitChanges, sees_a_file_whose_time_was_set_back) {
   EXPECT_TRUE(changed(since));
 }
 
+TEST_F(GitChanges, says_nothing_of_a_file_whose_time_is_still_to_come) {
+  repo.sh("touch -d '+1 hour' changed");
+  const WallTime since = settled();
+  EXPECT_FALSE(changed(since));
+  repo.sh("touch -d '+2 hours' changed");
+  EXPECT_TRUE(changed(since)) << "it was changed now, whatever time it was given";
+}
+
 TEST_F(GitChanges, passes_over_what_is_ignored_excluded_or_of_git) {
   const WallTime since = settled();
   repo.write("build/deep/output", "x");

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -85,6 +86,16 @@ std::vector<Ancestor> LinuxCaller::ancestors(std::size_t most) const {
     pid = stat->parent;
   }
   return found;
+}
+
+std::string LinuxCaller::user() const {
+  const uid_t id = ::geteuid();
+  std::array<char, 16'384> text{};
+  passwd entry{};
+  passwd* found = nullptr;
+  const bool is_known = ::getpwuid_r(id, &entry, text.data(), text.size(), &found) == 0 &&
+                        found != nullptr && *found->pw_name != '\0';
+  return is_known ? found->pw_name : "uid " + std::to_string(id);
 }
 
 }  // namespace tend

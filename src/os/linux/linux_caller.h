@@ -9,6 +9,7 @@ class LinuxCaller final : public Caller {
  public:
   Result<std::string> input(std::size_t most, Duration patience) override;
   [[nodiscard]] std::vector<Ancestor> ancestors(std::size_t most) const override;
+  [[nodiscard]] std::string user() const override;
 };
 
 }  // namespace tend

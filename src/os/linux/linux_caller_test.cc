@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include <array>
@@ -71,6 +72,21 @@ TEST(LinuxCaller, knows_who_is_above_it) {
   EXPECT_EQ(above[0].start_ticks, read_stat(::getppid()).value()->start_ticks);
   EXPECT_FALSE(above[0].name.empty());
   EXPECT_EQ(LinuxCaller().ancestors(1).size(), 1U);
+}
+
+TEST(LinuxCaller, knows_the_user_without_an_environment) {
+  const passwd* const user = ::getpwuid(::geteuid());
+  EXPECT_EQ(LinuxCaller().user(),
+            user != nullptr ? user->pw_name : "uid " + std::to_string(::geteuid()));
+}
+
+TEST(LinuxCaller, knows_a_user_without_a_name_by_its_number) {
+  constexpr uid_t kNobodyHas = 4'123'456'789;
+  if (::geteuid() != 0 || ::getpwuid(kNobodyHas) != nullptr) GTEST_SKIP() << "needs root";
+  ASSERT_EQ(::seteuid(kNobodyHas), 0);
+  const std::string user = LinuxCaller().user();
+  ASSERT_EQ(::seteuid(0), 0);
+  EXPECT_EQ(user, "uid 4123456789");
 }
 
 }  // namespace

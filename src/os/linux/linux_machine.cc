@@ -18,7 +18,9 @@ LinuxMachine::LinuxMachine()
                .sockets = sockets_,
                .version_control = version_control_,
                .salvager = salvager_,
-               .entropy = entropy_} {
+               .entropy = entropy_,
+               .databases = databases_,
+               .files = files_} {
   CHECK(::signal(SIGPIPE, SIG_IGN) != SIG_ERR);
 }
 

@@ -3,7 +3,9 @@
 
 #include "os/linux/git.h"
 #include "os/linux/linux_clock.h"
+#include "os/linux/linux_databases.h"
 #include "os/linux/linux_entropy.h"
+#include "os/linux/linux_files.h"
 #include "os/linux/linux_folder.h"
 #include "os/linux/linux_loop.h"
 #include "os/linux/linux_process.h"
@@ -32,6 +34,8 @@ class LinuxMachine {
   LinuxProcesses processes_;
   Git version_control_;
   LinuxSalvager salvager_;
+  LinuxDatabases databases_;
+  LinuxFiles files_;
   Machine machine_;
 };
 

@@ -68,6 +68,28 @@ std::uint64_t ticks_per_second() {
   return ticks;
 }
 
+// In the middle of an exec a process has the memory of its new program and no environment in it
+// yet: /proc shows an empty one, which is not the same as having none.
+bool is_between_programs(int folder) {
+  const auto line = read_at(folder, "stat", kLongestStat);
+  const auto stat = line ? parse_stat(*line) : std::nullopt;
+  return stat && !stat->is_zombie() && stat->has_memory && !stat->has_empty_environment;
+}
+
+// As the process had it at its last exec. A moment between two programs is waited out, for what
+// is read here decides whether anything is left of what was started.
+std::expected<std::string, int> read_environment_block(int folder, std::size_t most) {
+  constexpr int kLooks = 200;
+  constexpr timespec kBetween{.tv_sec = 0, .tv_nsec = 1'000'000};
+  auto text = read_at(folder, "environ", most);
+  for (int look = 1; look < kLooks && text && text->empty() && is_between_programs(folder);
+       ++look) {
+    ::nanosleep(&kBetween, nullptr);
+    text = read_at(folder, "environ", most);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::optional<ProcStat> parse_stat(std::string_view line) {
@@ -78,8 +100,10 @@ std::optional<ProcStat> parse_stat(std::string_view line) {
     return std::nullopt;
   }
   constexpr int kPid = 1, kState = 3, kParent = 4, kJob = 5, kSession = 6, kUserTime = 14,
-                kChildTime = 17, kThreads = 20, kStart = 22, kExit = 52;
+                kChildTime = 17, kThreads = 20, kStart = 22, kMemory = 23, kCode = 26,
+                kEnvironmentStart = 50, kEnvironmentEnd = 51, kExit = 52;
   ProcStat stat;
+  std::string_view code, environment_start;
   bool sound = true;
   const auto take = [&]<class Number>(std::string_view word, Number& into) {
     const auto value = number<Number>(word);
@@ -104,6 +128,12 @@ std::optional<ProcStat> parse_stat(std::string_view line) {
     }
     if (field == kThreads) take(word, stat.threads);
     if (field == kStart) take(word, stat.start_ticks);
+    if (field == kMemory) stat.has_memory = word != "0";
+    if (field == kCode) code = word;
+    if (field == kEnvironmentStart) environment_start = word;
+    if (field == kEnvironmentEnd) {  // the code is put in place last
+      stat.has_empty_environment = code != "0" && word != "0" && word == environment_start;
+    }
     if (field == kExit && !word.empty()) take(word, stat.wait_status);
   }
   if (!sound) return std::nullopt;
@@ -175,7 +205,7 @@ std::optional<std::string> read_variable(const Listed& process, std::string_view
   struct stat owner{};
   if (::fstat(process.folder, &owner) != 0) return std::nullopt;
   if (::geteuid() != 0 && owner.st_uid != ::geteuid()) return std::nullopt;
-  const auto environment = read_at(process.folder, "environ", kLongestEnvironment);
+  const auto environment = read_environment_block(process.folder, kLongestEnvironment);
   if (!environment) return std::nullopt;
   for (std::string_view rest = *environment; !rest.empty();) {
     const std::size_t end = std::min(rest.find('\0'), rest.size());
@@ -192,7 +222,9 @@ std::optional<std::string> read_variable(const Listed& process, std::string_view
 std::optional<std::vector<std::string>> read_environment(std::int64_t pid) {
   const auto stat = read_stat(pid);
   if (!stat || !*stat || (*stat)->is_zombie()) return std::nullopt;
-  const auto text = read_file(fmt::format("/proc/{}/environ", pid).c_str(), kLongestWhole);
+  const Fd folder(::open(fmt::format("/proc/{}", pid).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) return std::nullopt;
+  const auto text = read_environment_block(folder.get(), kLongestWhole);
   if (!text || text->size() == kLongestWhole) return std::nullopt;
   std::vector<std::string> environment;
   for (std::string_view rest = *text; !rest.empty();) {

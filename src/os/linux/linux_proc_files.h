@@ -25,7 +25,9 @@ struct ProcStat {
   std::uint64_t start_ticks = 0;  // since boot
   std::uint64_t cpu_ticks = 0;    // its own and its reaped children's
   std::int64_t threads = 0;
-  int wait_status = 0;  // of a zombie, if it was ours to see
+  int wait_status = 0;      // of a zombie, if it was ours to see
+  bool has_memory = false;  // no kernel thread, and not past its end
+  bool has_empty_environment = false;
 
   /// Over and not reaped. A first thread that left others behind reads Z too, and works on.
   [[nodiscard]] bool is_zombie() const { return (state == 'Z' || state == 'X') && threads <= 1; }

@@ -24,10 +24,16 @@ constexpr std::size_t kDeepest = 100;
 constexpr std::size_t kMostLookedAt = 1'000'000;
 constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
-bool is_before(const timespec& time, WallTime moment) {
-  const WallTime changed{std::chrono::seconds{time.tv_sec} +
-                         std::chrono::nanoseconds{time.tv_nsec}};
-  return changed < moment;
+/// Files are stamped by a clock that moves in ticks, and so is behind the one that moments are read
+/// from: by as much as this.
+constexpr std::chrono::milliseconds kStampsLag{10};
+
+/// By the time of its last change of any sort: a file that was unpacked or moved here keeps its old
+/// time of writing.
+bool is_before(const struct stat& facts, WallTime moment) {
+  const WallTime changed{std::chrono::seconds{facts.st_ctim.tv_sec} +
+                         std::chrono::nanoseconds{facts.st_ctim.tv_nsec}};
+  return changed + kStampsLag < moment;
 }
 
 bool copy_bytes(int from, int to, std::uint64_t most) {
@@ -109,7 +115,7 @@ class Copying {
       if (excluded_.has(facts)) continue;
       if (S_ISDIR(facts.st_mode)) {
         enter(from, name, facts, to, depth);
-      } else if (!is_before(facts.st_mtim, order_.changed_since)) {
+      } else if (!is_before(facts, order_.changed_since)) {
         const bool copied = copy(from, name, facts, to);
         ++(copied ? done_.files : done_.left_out);
       }

@@ -368,6 +368,17 @@ TEST_F(LinuxSpawn, finds_one_that_fled_by_its_mark_and_gets_it_as_an_orphan) {
   }));
 }
 
+TEST_F(LinuxSpawn, sees_the_mark_of_one_that_changes_programs_all_the_time) {
+  Launch launch = shell("echo 'exec sh again' > again; exec sh again");
+  launch.environment.push_back("TEND_TEST_MARK=" + folder_);
+  const auto process = started(launch);
+  for (int look = 0; look < 300; ++look) {
+    const auto all = processes_.all("TEND_TEST_MARK");
+    ASSERT_TRUE(all);
+    ASSERT_EQ(std::ranges::count(*all, folder_, &Seen::mark), 1) << "in look " << look;
+  }
+}
+
 TEST_F(LinuxSpawn, knows_when_nothing_is_left_of_what_it_started) {
   const Launch launch = shell("(setsid sleep 1000 & echo $! > pid); exit 0");
   EXPECT_EQ(exit_of_fork([&] {

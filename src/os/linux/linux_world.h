@@ -10,17 +10,10 @@
 #include <vector>
 
 #include "os/linux/linux_caller.h"
+#include "os/linux/linux_files.h"
 #include "os/world.h"
 
 namespace tend {
-
-class LinuxFiles final : public Files {
- public:
-  Result<std::unique_ptr<ByteSource>> open(const std::string& path) override;
-  Result<std::optional<std::string>> read(const std::string& path, std::size_t most) override;
-  Result<void> replace(const std::string& path, std::string_view bytes) override;
-  Result<void> remove(const std::string& path) override;
-};
 
 /// One of the process's own descriptors; it is not closed.
 class LinuxOutput final : public Output {

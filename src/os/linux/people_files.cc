@@ -11,7 +11,8 @@
 #include "base/quote.h"
 #include "os/linux/fd.h"
 #include "os/linux/linux_entropy.h"
-#include "os/linux/linux_world.h"
+#include "os/linux/linux_file.h"
+#include "os/linux/linux_files.h"
 
 namespace tend {
 namespace {
@@ -46,6 +47,27 @@ bool write_whole(int file, std::string_view bytes) {
   return ::fsync(file) == 0;
 }
 
+constexpr std::size_t kPiece = std::size_t{16} * 1024;
+
+struct Got {
+  std::size_t bytes = 0;
+  int error = 0;
+};
+
+/// Reads up to `room` bytes more behind the text. The room is not filled with zeros first: that
+/// would cost more than the reading.
+Got read_on(int file, std::string& text, std::size_t room) {
+  Got got;
+  const std::size_t before = text.size();
+  text.resize_and_overwrite(before + room, [&](char* bytes, std::size_t) {
+    const ssize_t read = retried([&] { return ::read(file, bytes + before, room); });
+    if (read < 0) got.error = errno;
+    if (read > 0) got.bytes = static_cast<std::size_t>(read);
+    return before + got.bytes;
+  });
+  return got;
+}
+
 /// The new file gets what the old one had.
 bool take_after(int file, const std::string& old) {
   struct stat was{};
@@ -68,17 +90,22 @@ Result<std::optional<std::string>> LinuxFiles::read(const std::string& path, std
   struct stat facts{};
   if (::fstat(file.get(), &facts) != 0) return cannot_do("look at", path, errno);
   if (!S_ISREG(facts.st_mode)) return fail(on_one_line(path) + " is no plain file");
+  const auto too_large = [&] {
+    return fail(on_one_line(path) + " is larger than " + std::to_string(most) + " bytes");
+  };
+  const auto size = static_cast<std::size_t>(facts.st_size);
+  if (size > most) return too_large();
+  // One byte more than there is: a short read is the end. Where the size is none, as in /proc, or
+  // was another a moment ago, it is read until nothing comes.
   std::string text;
+  std::size_t room = size + 1;
   while (text.size() <= most) {
-    constexpr std::size_t kPiece = std::size_t{64} * 1024;
-    const std::size_t size = text.size();
-    text.resize(size + kPiece);
-    const ssize_t got = retried([&] { return ::read(file.get(), text.data() + size, kPiece); });
-    if (got < 0) return cannot_do("read", path, errno);
-    text.resize(size + static_cast<std::size_t>(got));
-    if (got == 0) return text;
+    const auto [got, error] = read_on(file.get(), text, room);
+    if (error != 0) return cannot_do("read", path, error);
+    if (got == 0 || (got < room && text.size() == size)) return text;
+    room = kPiece;
   }
-  return fail(on_one_line(path) + " is larger than " + std::to_string(most) + " bytes");
+  return too_large();
 }
 
 Result<void> LinuxFiles::replace(const std::string& path, std::string_view bytes) {
@@ -94,6 +121,33 @@ Result<void> LinuxFiles::replace(const std::string& path, std::string_view bytes
   const int error = errno;
   std::ignore = ::unlink(temporary.c_str());
   return cannot_do("write", *target, error);
+}
+
+Result<bool> LinuxFiles::make_new(const std::string& path, std::string_view bytes) {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+  const Fd file(retried([&] { return ::open(path.c_str(), kFlags, 0600); }));
+  if (!file && errno == EEXIST) return false;
+  if (!file) return cannot_do("make", path, errno);
+  if (write_whole(file.get(), bytes)) return true;
+  const int error = errno;
+  std::ignore = ::unlink(path.c_str());
+  return cannot_do("write", path, error);
+}
+
+Result<std::optional<WallTime>> LinuxFiles::modified(const std::string& path) {
+  struct stat facts{};
+  if (::stat(path.c_str(), &facts) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    return cannot_do("look at", path, errno);
+  }
+  if (!S_ISREG(facts.st_mode)) return fail(on_one_line(path) + " is no plain file");
+  return time_of(facts.st_mtim);
+}
+
+Result<bool> LinuxFiles::touch(const std::string& path) {
+  if (::utimensat(AT_FDCWD, path.c_str(), nullptr, 0) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return cannot_do("touch", path, errno);
 }
 
 Result<void> LinuxFiles::remove(const std::string& path) {

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <utility>
 
 #include "base/check.h"
@@ -21,6 +23,21 @@ std::string_view take_part(std::string_view& path) {
   const std::string_view part = path.substr(0, path.find('/'));
   path.remove_prefix(part.size());
   return part;
+}
+
+std::uint64_t hash_of(std::string_view path) {
+  std::uint64_t hash = path.size();
+  const auto add = [&hash](const char* bytes, std::size_t size) {
+    std::uint64_t part = 0;
+    std::memcpy(&part, bytes, size);
+    hash = (std::rotl(hash, 5) ^ part) * 0x9e3779b97f4a7c15U;
+  };
+  constexpr std::size_t kPart = sizeof(hash);
+  for (std::size_t at = 0; at + kPart < path.size(); at += kPart) add(path.data() + at, kPart);
+  // The last part overlaps the one before it.
+  const std::size_t last = std::min(kPart, path.size());
+  add(path.data() + path.size() - last, last);
+  return hash ^ hash >> 32U;
 }
 
 template <class Visit>
@@ -49,6 +66,16 @@ SimDisk::SimDisk(std::function<WallTime()> wall, Changed changed)
 }
 
 const SimNodePtr& SimDisk::find(std::string_view path) const {
+  Found& found = found_[hash_of(path) % found_.size()];
+  if (found.as_of != names_changed_ || found.path != path) {
+    found.path = path;
+    found.node = &walk(path);
+    found.as_of = names_changed_;
+  }
+  return *found.node;
+}
+
+const SimNodePtr& SimDisk::walk(std::string_view path) const {
   const SimNodePtr* node = &root_;
   for (auto part = take_part(path); !part.empty(); part = take_part(path)) {
     node = &(*node)->entries.find(part);
@@ -69,7 +96,12 @@ SimNodePtr SimDisk::make(const SimNodePtr& folder, std::string_view name, SimKin
 }
 
 SimNodePtr SimDisk::make_all(std::string_view path, SimKind kind) {
-  SimNodePtr node = root_;
+  SimNodePtr node = find(path);
+  if (node != nullptr) {
+    CHECK(node->kind == kind);
+    return node;
+  }
+  node = root_;
   for (auto part = take_part(path); !part.empty();) {
     const auto next = take_part(path);
     const SimNodePtr found = node->entries.find(part);

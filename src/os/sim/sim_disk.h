@@ -86,6 +86,7 @@ class SimDisk {
   [[nodiscard]] static std::string path_of(const SimNode& node);
 
  private:
+  [[nodiscard]] const SimNodePtr& walk(std::string_view path) const;
   void tell(SimNode& node);
   void give_back(std::uint64_t bytes);
   /// Notes a change of names, and makes it.
@@ -101,6 +102,14 @@ class SimDisk {
   std::uint64_t numbers_ = 1;
   SimNodePtr root_;
   std::vector<std::weak_ptr<SimNode>> locked_;
+  /// What a path led to, for as long as no name changes: the same few are asked for all the time.
+  struct Found {
+    std::string path;
+    const SimNodePtr* node = nullptr;
+    std::uint64_t as_of = 0;
+  };
+  mutable std::vector<Found> found_ = std::vector<Found>(4096);
+  std::uint64_t names_changed_ = 1;  // how often
 };
 
 }  // namespace tend

@@ -9,10 +9,6 @@
 
 namespace tend {
 
-FileFacts sim_facts_of(const SimNode& node) {
-  return {node.bytes.size(), node.number, node.modified};
-}
-
 SimFile::SimFile(SimHandlePtr handle, SimNodePtr node, std::shared_ptr<const std::string> folder,
                  Folder::Open how)
     : handle_(std::move(handle)),

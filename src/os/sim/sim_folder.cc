@@ -87,6 +87,8 @@ class SimFolder final : public Folder {
       : handle_(std::move(handle)),
         node_(std::move(node)),
         path_(std::make_shared<const std::string>(std::move(path))) {}
+  SimFolder(SimHandlePtr handle, SimNodePtr node, std::shared_ptr<const std::string> path)
+      : handle_(std::move(handle)), node_(std::move(node)), path_(std::move(path)) {}
 
   [[nodiscard]] const std::string& path() const override { return *path_; }
 
@@ -114,6 +116,11 @@ class SimFolder final : public Folder {
   [[nodiscard]] std::string at(const std::string& name) const {
     return (*path_ == "/" ? "" : *path_) + "/" + name;
   }
+  // Whether that is the path of a name in here.
+  [[nodiscard]] bool is_at(std::string_view path, const std::string& name) const {
+    return *path_ != "/" && path.size() == path_->size() + 1 + name.size() &&
+           path.starts_with(*path_) && path[path_->size()] == '/' && path.ends_with(name);
+  }
 
   // Opens a call that changes names: it happens, and the name is one.
   Result<void> begin(const std::string& name) {
@@ -122,11 +129,16 @@ class SimFolder final : public Folder {
     return {};
   }
 
-  // The plain file of ours with that name; nullptr if there is nothing.
-  Result<SimNode*> plain(const std::string& name) {
-    SimNode* node = node_->entries.find(name).get();
-    if (node != nullptr ? is_plain(*node) : is_name(name)) return node;
-    return fail(node != nullptr ? file_trouble(*node, at(name)) : name_trouble(name));
+  [[nodiscard]] const SimNode* find(const std::string& name) const {
+    return node_->entries.find(name).get();
+  }
+  // Whether it is a plain file of ours, or nothing that could have that name.
+  static bool is_fine(const SimNode* node, const std::string& name) {
+    return node != nullptr ? is_plain(*node) : is_name(name);
+  }
+  // Why it is not.
+  [[nodiscard]] std::string trouble(const SimNode* node, const std::string& name) const {
+    return node != nullptr ? file_trouble(*node, at(name)) : name_trouble(name);
   }
 
   Result<void> may_make(const std::string& name) {
@@ -139,7 +151,7 @@ class SimFolder final : public Folder {
 
   Result<void> write_aside(const std::string& aside, std::string_view bytes, Sync sync,
                            std::optional<WallTime> modified);
-  Result<std::unique_ptr<Folder>> existing_folder(const std::string& name);
+  Result<std::unique_ptr<Folder>> open_folder(const SimNodePtr& node, const std::string& name);
 
   SimHandlePtr handle_;
   SimNodePtr node_;
@@ -148,12 +160,12 @@ class SimFolder final : public Folder {
 
 Result<std::unique_ptr<File>> SimFolder::open(const std::string& name, Open how) {
   if (!handle_->call_disk()) return fail(kSimOver);
-  const auto node = plain(name);
-  if (!node) return fail(node.error().text);
-  if (how == Open::exclusive && *node != nullptr) {
+  const SimNode* const node = find(name);
+  if (!is_fine(node, name)) return fail(trouble(node, name));
+  if (how == Open::exclusive && node != nullptr) {
     return fail("cannot make " + at(name) + ": File exists");
   }
-  if (*node == nullptr) {
+  if (node == nullptr) {
     if (how == Open::read) return fail("cannot open " + at(name) + ": " + kMissing);
     if (auto may = may_make(name); !may) return fail(may.error().text);
     disk().make(node_, name, SimKind::file);
@@ -163,13 +175,13 @@ Result<std::unique_ptr<File>> SimFolder::open(const std::string& name, Open how)
 
 Result<std::optional<std::string>> SimFolder::read(const std::string& name, std::size_t most) {
   if (!handle_->call_disk()) return fail(kSimOver);
-  const auto node = plain(name);
-  if (!node) return fail(node.error().text);
-  if (*node == nullptr) return std::nullopt;
-  if ((*node)->bytes.size() > most) {
+  const SimNode* const node = find(name);
+  if (!is_fine(node, name)) return fail(trouble(node, name));
+  if (node == nullptr) return std::nullopt;
+  if (node->bytes.size() > most) {
     return fail(fmt::format("{} is larger than {} bytes", at(name), most));
   }
-  return (*node)->bytes;
+  return node->bytes;
 }
 
 Result<void> SimFolder::write_aside(const std::string& aside, std::string_view bytes, Sync sync,
@@ -234,10 +246,10 @@ Result<void> SimFolder::rename(const std::string& from, const std::string& to) {
 
 Result<std::optional<FileFacts>> SimFolder::facts(const std::string& name) {
   if (!handle_->call_disk()) return fail(kSimOver);
-  const auto node = plain(name);
-  if (!node) return fail(node.error().text);
-  if (*node == nullptr) return std::nullopt;
-  return sim_facts_of(**node);
+  const SimNode* const node = find(name);
+  if (!is_fine(node, name)) return fail(trouble(node, name));
+  if (node == nullptr) return std::nullopt;
+  return sim_facts_of(*node);
 }
 
 Result<void> SimFolder::remove(const std::string& name) {
@@ -252,32 +264,35 @@ Result<void> SimFolder::remove(const std::string& name) {
   return {};
 }
 
-Result<std::unique_ptr<Folder>> SimFolder::existing_folder(const std::string& name) {
-  const SimNodePtr& node = node_->entries.find(name);
+Result<std::unique_ptr<Folder>> SimFolder::open_folder(const SimNodePtr& node,
+                                                       const std::string& name) {
   if (!is_folder(*node, true)) return fail(folder_trouble(*node, at(name), true));
-  return std::make_unique<SimFolder>(handle_, node, at(name));
+  if (node->opened_as == nullptr || !is_at(*node->opened_as, name)) {
+    node->opened_as = std::make_shared<const std::string>(at(name));
+  }
+  return std::make_unique<SimFolder>(handle_, node, node->opened_as);
 }
 
 Result<std::unique_ptr<Folder>> SimFolder::folder(const std::string& name) {
-  if (auto begun = begin(name); !begun) return fail(begun.error().text);
-  if (!node_->entries.contains(name)) return nullptr;
-  return existing_folder(name);
+  if (!handle_->call_disk()) return fail(kSimOver);
+  const SimNodePtr& node = node_->entries.find(name);
+  if (node != nullptr) return open_folder(node, name);
+  if (!is_name(name)) return fail(name_trouble(name));
+  return nullptr;
 }
 
 Result<std::unique_ptr<Folder>> SimFolder::make_folder(const std::string& name) {
   if (auto begun = begin(name); !begun) return fail(begun.error().text);
-  if (node_->entries.contains(name)) return existing_folder(name);
+  if (const SimNodePtr& node = node_->entries.find(name)) return open_folder(node, name);
   if (auto may = may_make(name); !may) return fail(may.error().text);
-  disk().make(node_, name, SimKind::folder);
-  return existing_folder(name);
+  return open_folder(disk().make(node_, name, SimKind::folder), name);
 }
 
 Result<std::unique_ptr<Folder>> SimFolder::make_new_folder(const std::string& name) {
   if (auto begun = begin(name); !begun) return fail(begun.error().text);
   if (node_->entries.contains(name)) return nullptr;
   if (auto may = may_make(name); !may) return fail(may.error().text);
-  disk().make(node_, name, SimKind::folder);
-  return existing_folder(name);
+  return open_folder(disk().make(node_, name, SimKind::folder), name);
 }
 
 Result<std::vector<std::string>> SimFolder::names_of(SimKind kind, std::size_t most) {

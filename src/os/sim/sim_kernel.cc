@@ -128,9 +128,9 @@ bool SimKernel::run(Instant until, const std::function<bool()>& holds) {
   Instant moved = queue.now();
   std::uint64_t at_once = 0;
   while (!holds()) {
-    auto event = queue.next(until);
-    if (!event) return false;
-    dispatch(std::move(*event));
+    SimEvent event;
+    if (!queue.next(until, event)) return false;
+    dispatch(event);
     at_once = queue.now() == moved ? at_once + 1 : 0;
     moved = queue.now();
     if (at_once > kMostAtOnce) throw std::logic_error("the simulated machine runs in circles");
@@ -138,8 +138,8 @@ bool SimKernel::run(Instant until, const std::function<bool()>& holds) {
   return true;
 }
 
-void SimKernel::dispatch(SimEvent event) {
-  const SimRowPtr owner = event.owner;
+void SimKernel::dispatch(SimEvent& event) {
+  const SimRowPtr& owner = event.owner;
   if (owner != nullptr) {
     if (owner->over() || (event.program != nullptr && event.program->dead)) return;
     if (owner->facts.state == RunState::stopped) {
@@ -176,20 +176,18 @@ void SimKernel::finish(const SimRowPtr& row) {
 }
 
 void SimKernel::post(SimRowPtr owner, Instant when, std::function<void()> run, bool awake) {
-  queue.post(when, {.owner = std::move(owner),
-                    .run = std::move(run),
-                    .program = nullptr,
-                    .ticket = nullptr,
-                    .awake = awake});
+  SimEvent& event = queue.post(when);
+  event.owner = std::move(owner);
+  event.run = std::move(run);
+  event.awake = awake;
 }
 
 void SimKernel::post(const SimHandlePtr& program, Instant when, std::function<void()> run,
                      SimTicket& ticket) {
-  queue.post(when, {.owner = program->row,
-                    .run = std::move(run),
-                    .program = program,
-                    .ticket = &ticket,
-                    .awake = false});
+  SimEvent& event = queue.post(when, &ticket);
+  event.owner = program->row;
+  event.run = std::move(run);
+  event.program = program;
 }
 
 void SimKernel::take_back(const SimHandle& program, const SimTicket& ticket) {
@@ -366,6 +364,7 @@ std::int64_t SimKernel::heir_of(const SimRow& row) const {
 
 void SimKernel::end(const SimRowPtr& row, ExitStatus exit) {
   if (row->over()) return;
+  row->count_cpu(queue.awake());
   row->facts.state = RunState::zombie;
   row->facts.exit = exit;
   note("end", *row, "{} {}", exit.how == ExitStatus::How::signal ? "signal" : "code", exit.value);
@@ -420,13 +419,16 @@ void SimKernel::signal(const SimRowPtr& row, Kill kill, std::int64_t from) {
   if (settings.keeps_log) sent.push_back(signal);
   if (settings.observer != nullptr) settings.observer->on_signal(signal, row->facts);
   if (row->over()) return;
+  row->count_cpu(queue.awake());
   if (kill == Kill::kill) {
     end(row, kKilled);
   } else if (kill == Kill::stop) {
     row->facts.state = RunState::stopped;
   } else if (kill == Kill::cont) {
     row->facts.state = RunState::running;
-    for (auto& held : std::exchange(row->held, {})) queue.post(queue.now(), std::move(held));
+    for (auto& held : std::exchange(row->held, {})) {
+      queue.post(queue.now(), held.ticket) = std::move(held);
+    }
   } else if (row->facts.state == RunState::stopped) {
     SimEvent& later = row->held.emplace_back();
     later.owner = row;

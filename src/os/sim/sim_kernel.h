@@ -85,7 +85,9 @@ struct SimRow : std::enable_shared_from_this<SimRow> {
   std::string output;
   std::string error;
   double started = 0;
-  Duration cpu{};
+  Duration cpu{};       // up to `cpu_at`
+  Duration cpu_at{};    // awake time
+  int cpu_percent = 0;  // since then, while it runs
   std::uint64_t disk_bytes = 0;
   std::optional<std::uint64_t> received_bytes;  // none: it has no connection
   std::uint64_t calls = 0;
@@ -108,6 +110,15 @@ struct SimRow : std::enable_shared_from_this<SimRow> {
 
   [[nodiscard]] bool over() const {
     return facts.state == RunState::zombie || facts.state == RunState::gone;
+  }
+  [[nodiscard]] Duration cpu_used(Duration awake) const {
+    const bool computes = facts.state == RunState::running && cpu_percent > 0;
+    return computes ? cpu + (awake - cpu_at) * cpu_percent / 100 : cpu;
+  }
+  /// Before its state or its share changes.
+  void count_cpu(Duration awake) {
+    cpu = cpu_used(awake);
+    cpu_at = awake;
   }
 };
 
@@ -185,7 +196,7 @@ class SimKernel {
   std::vector<std::string> log;
 
  private:
-  void dispatch(SimEvent event);
+  void dispatch(SimEvent& event);
   void finish(const SimRowPtr& row);
   template <class... Args>
   void note(std::string_view what, const SimRow& row, fmt::format_string<Args...> more,

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "os/machine.h"
+#include "os/sim/sim_databases.h"
+#include "os/sim/sim_files.h"
 #include "os/sim/sim_folder.h"
 #include "os/sim/sim_kernel.h"
 #include "os/sim/sim_loop.h"
@@ -23,7 +25,9 @@ struct SimMachine {
         sockets(handle),
         version_control(handle),
         salvager(handle),
-        entropy(handle) {}
+        entropy(handle),
+        databases(handle),
+        files(handle) {}
   SimMachine(const SimMachine&) = delete;
   SimMachine& operator=(const SimMachine&) = delete;
 
@@ -36,7 +40,10 @@ struct SimMachine {
   SimVersionControl version_control;
   SimSalvager salvager;
   SimEntropy entropy;
-  Machine machine{clock, loop, folders, processes, sockets, version_control, salvager, entropy};
+  SimDatabases databases;
+  SimDiskFiles files;
+  Machine machine{clock,           loop,     folders, processes, sockets,
+                  version_control, salvager, entropy, databases, files};
 };
 
 }  // namespace tend

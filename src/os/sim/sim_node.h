@@ -43,9 +43,13 @@ class SimEntries {
  private:
   [[nodiscard]] std::size_t place_of(std::string_view name) const;
   [[nodiscard]] const Entry* look(std::string_view name) const;
+  void note_places();
 
   std::vector<Entry> all_;
   std::vector<std::uint64_t> marks_;  // of the names, in the same order
+  /// By a few bits of its mark, the place behind a name that has these; 0: none has. Empty if
+  /// there are too many.
+  std::vector<std::uint8_t> places_;
 };
 
 /// One change of the names in a folder: made (from nothing), renamed, or removed (to nothing).
@@ -72,6 +76,7 @@ struct SimNode {
   std::int64_t lock_owner = 0;  // its process
   std::string name;             // its last one
   std::weak_ptr<SimNode> above;
+  std::shared_ptr<const std::string> opened_as;  // the path of a folder, when it was last opened
   SimEntries entries;
   std::vector<std::weak_ptr<SimListener>> watchers;
 

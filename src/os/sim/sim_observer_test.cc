@@ -28,6 +28,9 @@ class Hearing final : public SimObserver {
   void on_snapshot(const std::string& worktree, const SimRepository::Commit& commit) override {
     heard.push_back(fmt::format("snapshot {} {}", worktree, commit.files.size()));
   }
+  void on_half_a_merge(const std::string& into, std::int64_t by) override {
+    heard.push_back(fmt::format("half a merge {} by {}", into, by > 0 ? "a process" : "nobody"));
+  }
   void on_merge(const std::string& into, const SimRepository::Commit& merge) override {
     heard.push_back(fmt::format("merge {} {}", into, merge.parents.size()));
   }
@@ -106,7 +109,8 @@ TEST_F(SimObserverTest, hears_of_a_merge) {
   const auto merged = machine.version_control.merge(
       {.into = kTree, .commit = commit, .message = "m"}, [](const auto&) {});
   universe.run_for(1s);
-  EXPECT_EQ(hearing.heard, (Heard{"merge /home/user/work 2"}));
+  EXPECT_EQ(hearing.heard,
+            (Heard{"half a merge /home/user/work by a process", "merge /home/user/work 2"}));
 }
 
 TEST_F(SimObserverTest, is_told_while_no_log_is_kept) {

@@ -167,6 +167,7 @@ void SimDisk::change(SimNode& folder, SimNameChange change) {
     if (name->empty() || folder.synced_names.contains(*name)) continue;
     folder.synced_names.put(*name, folder.entries.find(*name));
   }
+  ++names_changed_;
   redo(folder.entries, change);
   for (const std::string* name : names) {
     // Folders come and go for good, unless the cut tears.
@@ -222,6 +223,7 @@ void SimDisk::account(std::uint64_t used_before) {
 
 void SimDisk::cut_power() {
   const std::uint64_t used = used_below(*root_);
+  ++names_changed_;
   lose_unsynced(*root_);
   settle_all(*root_);
   account(used);
@@ -229,6 +231,7 @@ void SimDisk::cut_power() {
 
 void SimDisk::tear(const Chance& chance) {
   const std::uint64_t used = used_below(*root_);
+  ++names_changed_;
   tear_all(*root_, chance);
   settle_all(*root_);
   account(used);

@@ -286,8 +286,8 @@ Result<std::vector<Seen>> SimProcesses::all(std::string_view variable) {
     if (row->facts.state == RunState::gone) continue;
     const bool hidden = row->over() || settings.hidden.contains(pid);
     seen.push_back({row->facts.id, row->facts.parent, row->over(),
-                    hidden ? std::nullopt : value_in(row->facts.environment, variable), row->cpu,
-                    row->facts.session});
+                    hidden ? std::nullopt : value_in(row->facts.environment, variable),
+                    row->cpu_used(handle_->kernel->queue.awake()), row->facts.session});
   }
   return seen;
 }

@@ -45,7 +45,7 @@ void SimQueue::sink(std::size_t place) {
   put(place, entry);
 }
 
-void SimQueue::post(Instant when, SimEvent event) {
+SimEvent& SimQueue::post(Instant when, SimTicket* ticket) {
   if (free_.empty()) {
     free_.push_back(slots_.size());
     slots_.emplace_back();
@@ -53,16 +53,19 @@ void SimQueue::post(Instant when, SimEvent event) {
   const std::size_t slot = free_.back();
   free_.pop_back();
   const Entry entry{std::max(when, now_), ++sequence_, slot};
-  if (event.ticket != nullptr) *event.ticket = {slot, entry.sequence};
-  slots_[slot].event = std::move(event);
+  if (ticket != nullptr) *ticket = {slot, entry.sequence};
+  slots_[slot].event.ticket = ticket;
+  slots_[slot].event.awake = false;
   slots_[slot].sequence = entry.sequence;
   heap_.push_back(entry);
   rise(heap_.size() - 1);
+  return slots_[slot].event;
 }
 
-SimEvent SimQueue::take(std::size_t place) {
+// Leaves an empty event behind.
+void SimQueue::take(std::size_t place, SimEvent& event) {
   const std::size_t slot = heap_[place].slot;
-  SimEvent event = std::exchange(slots_[slot].event, {});
+  event = std::move(slots_[slot].event);
   slots_[slot].sequence = 0;
   free_.push_back(slot);
   const Entry last = heap_.back();
@@ -75,24 +78,25 @@ SimEvent SimQueue::take(std::size_t place) {
       sink(place);
     }
   }
-  return event;
 }
 
 bool SimQueue::take_back(const SimTicket& ticket) {
   if (ticket.slot >= slots_.size() || ticket.sequence == 0) return false;
   if (slots_[ticket.slot].sequence != ticket.sequence) return false;
   // What it holds goes when the queue is whole again: it may take back others.
-  const SimEvent event = take(slots_[ticket.slot].place);
+  SimEvent event;
+  take(slots_[ticket.slot].place, event);
   return true;
 }
 
-std::optional<SimEvent> SimQueue::next(Instant until) {
+bool SimQueue::next(Instant until, SimEvent& event) {
   if (heap_.empty() || heap_.front().when > until) {
     now_ = std::max(now_, until);
-    return std::nullopt;
+    return false;
   }
   now_ = std::max(now_, heap_.front().when);
-  return take(0);
+  take(0, event);
+  return true;
 }
 
 void SimQueue::sleep(Duration time) {
@@ -101,7 +105,7 @@ void SimQueue::sleep(Duration time) {
   for (Entry& entry : heap_) {
     if (slots_[entry.slot].event.awake) entry.when += time;
   }
-  std::ranges::sort(heap_);  // sorted is a heap
+  std::ranges::sort(heap_, std::less<>{});  // sorted is a heap
   for (std::size_t place = 0; place < heap_.size(); ++place)
     slots_[heap_[place].slot].place = place;
 }
@@ -115,7 +119,10 @@ void SimQueue::restart(Duration down) {
 
 void SimQueue::clear() {
   // What an event holds may, when it goes, take another one back.
-  while (!heap_.empty()) take(heap_.size() - 1);
+  while (!heap_.empty()) {
+    SimEvent event;
+    take(heap_.size() - 1, event);
+  }
 }
 
 }  // namespace tend

@@ -2,12 +2,10 @@
 // the order of asking.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "base/time.h"
@@ -38,11 +36,14 @@ class SimQueue {
   [[nodiscard]] Duration awake() const { return now_.time_since_epoch() - slept_; }
   [[nodiscard]] WallTime wall() const;
 
-  void post(Instant when, SimEvent event);
+  /// An empty event at that time, to be filled in before anything else is asked of the queue.
+  /// `ticket`: of whoever may take it back, or nullptr.
+  SimEvent& post(Instant when, SimTicket* ticket = nullptr);
   /// False if it is not here any more.
   bool take_back(const SimTicket& ticket);
-  /// The next event, if there is one until then; now() has moved to it. Else now() is `until`.
-  std::optional<SimEvent> next(Instant until);
+  /// Takes the next event, if there is one until then, and now() has moved to it. Else now() is
+  /// `until`, and it is false.
+  bool next(Instant until, SimEvent& event);
 
   /// Time passes and nothing happens in it: what comes due meanwhile is late.
   void pass(Duration time) { now_ += time; }
@@ -58,7 +59,9 @@ class SimQueue {
     Instant when{};
     std::uint64_t sequence = 0;
     std::size_t slot = 0;
-    auto operator<=>(const Entry&) const = default;
+    bool operator<(const Entry& other) const {
+      return when != other.when ? when < other.when : sequence < other.sequence;
+    }
   };
   struct Slot {
     SimEvent event;
@@ -69,7 +72,7 @@ class SimQueue {
   void put(std::size_t place, const Entry& entry);
   void rise(std::size_t place);
   void sink(std::size_t place);
-  SimEvent take(std::size_t place);
+  void take(std::size_t place, SimEvent& event);
 
   std::vector<Entry> heap_;
   std::vector<Slot> slots_;

@@ -16,16 +16,14 @@ using namespace std::chrono_literals;
 
 void post(SimQueue& queue, Duration wait, std::vector<int>& heard, int what,
           SimTicket* ticket = nullptr, bool awake = false) {
-  queue.post(queue.now() + wait, {.owner = nullptr,
-                                  .run = [&heard, what] { heard.push_back(what); },
-                                  .program = nullptr,
-                                  .ticket = ticket,
-                                  .awake = awake});
+  SimEvent& event = queue.post(queue.now() + wait, ticket);
+  event.run = [&heard, what] { heard.push_back(what); };
+  event.awake = awake;
 }
 
 void run(SimQueue& queue, Duration time) {
   const Instant end = queue.now() + time;
-  while (auto event = queue.next(end)) event->run();
+  for (SimEvent event; queue.next(end, event);) std::exchange(event, {}).run();
 }
 
 using Heard = std::vector<int>;
@@ -79,11 +77,7 @@ TEST(SimQueue, may_be_asked_to_take_back_others_while_it_is_cleared) {
   Heard heard;
   auto holder = std::make_shared<TakesBack>(queue, SimTicket{});
   post(queue, 2s, heard, 1, &holder->other);
-  queue.post(queue.now() + 1s, {.owner = nullptr,
-                                .run = [holder] {},
-                                .program = nullptr,
-                                .ticket = nullptr,
-                                .awake = false});
+  queue.post(queue.now() + 1s).run = [holder] {};
   holder.reset();
   queue.clear();
   run(queue, 10s);
@@ -99,11 +93,9 @@ TEST(SimQueue, keeps_the_order_through_many_changes) {
   for (int i = 0; i < 2'000; ++i) {
     chance = chance * 6364136223846793005U + 1442695040888963407U;
     const Instant when = queue.now() + Duration{static_cast<std::int64_t>((chance >> 33U) % 500)};
-    queue.post(when, {.owner = nullptr,
-                      .run = [&, i] { heard.emplace_back(queue.now(), i); },
-                      .program = nullptr,
-                      .ticket = &tickets[static_cast<std::size_t>(i)],
-                      .awake = false});
+    queue.post(when, &tickets[static_cast<std::size_t>(i)]).run = [&, i] {
+      heard.emplace_back(queue.now(), i);
+    };
     if (i % 3 == 0) {
       EXPECT_TRUE(queue.take_back(tickets[static_cast<std::size_t>(i)]));
     } else {

@@ -172,4 +172,10 @@ void SimSelf::use_cpu(Duration used) {
   if (alive()) row_.cpu += used;
 }
 
+void SimSelf::compute(int percent) {
+  if (!alive()) return;
+  row_.count_cpu(kernel_.queue.awake());
+  row_.cpu_percent = percent;
+}
+
 }  // namespace tend

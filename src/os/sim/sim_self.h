@@ -87,6 +87,8 @@ class SimSelf {
   bool write_fifo(const std::string& path, std::string_view text);
   /// Adds to the time it has used.
   void use_cpu(Duration used);
+  /// From now on it uses so much of one processor, as long as it runs.
+  void compute(int percent);
   /// Adds to the bytes it moved to and from disks.
   void use_disk(std::uint64_t bytes);
   /// Adds to the bytes that came in over a connection; from the first time on it has one.

@@ -140,6 +140,8 @@ class SimObserver {
   /// A snapshot was saved under a ref.
   virtual void on_snapshot(const std::string& /*worktree*/,
                            const SimRepository::Commit& /*commit*/) {}
+  /// A process is in the middle of a merge.
+  virtual void on_half_a_merge(const std::string& /*into*/, std::int64_t /*by*/) {}
   /// A merge commit was made and checked out.
   virtual void on_merge(const std::string& /*into*/, const SimRepository::Commit& /*merge*/) {}
 };
@@ -149,8 +151,9 @@ struct SimSettings {
   std::map<std::string, SimBehaviour> behaviours;    // by command[0]
   std::map<std::string, SimLaunchFactory> programs;  // the same, for programs of ours
   std::map<std::string, SimAnswer> answers;          // by the command joined with spaces, or [0]
-  std::function<std::optional<SimAnswer>(const Run&)> on_run;  // asked before `answers`
-  std::map<std::string, SimRepository> repositories;           // by path
+  std::function<std::optional<SimAnswer>(const Run&)> on_run;            // asked before `answers`
+  std::map<std::string, SimRepository> repositories;                     // by path
+  std::map<std::string, std::shared_ptr<DatabaseConnection>> databases;  // by path
   std::string own_program = "/usr/bin/tend";
   std::string working_folder = "/home/user";
   SimHints hints = SimHints::all;

@@ -53,7 +53,10 @@ Result<Snapshot> take(SimKernel& kernel, const SnapshotOrder& order) {
 
 bool has_changed(SimKernel& kernel, const std::string& worktree, WallTime since,
                  const std::vector<std::string>& exclude) {
-  const auto is_newer = [&](const SimNode& node) { return node.modified > since; };
+  const WallTime until = kernel.queue.wall() + kClockMayBeAhead;
+  const auto is_newer = [&](const SimNode& node) {
+    return node.modified > since && node.modified <= until;
+  };
   if (const auto tree = SimWorktree::holding(kernel, worktree)) {
     return std::ranges::any_of(tree->on_disk(exclude), [&](const auto& entry) {
       return sim_path_is_below(tree->top() + "/" + entry.first, worktree) &&
@@ -164,6 +167,9 @@ Subscribed SimVersionControl::merge(const MergeOrder& order,
     auto tree = SimWorktree::holding(*handle->kernel, order.into);
     const auto over = tree ? tree->begin_merge(order) : nothing_to_merge_into();
     if (over) return done(*over);
+    if (SimObserver* const observer = handle->kernel->settings.observer) {
+      observer->on_half_a_merge(order.into, handle->row->facts.id.pid);
+    }
     if (const auto both = weak.lock()) both->second = later(takes - takes / 2, finish);
   });
   return std::make_unique<SimSubscription>(std::move(halves));

@@ -6,25 +6,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "os/sim/sim_files.h"
+
 namespace tend {
 namespace {
-
-class TextSource final : public ByteSource {
- public:
-  TextSource(std::string text, std::size_t piece) : text_(std::move(text)), piece_(piece) {}
-
-  Result<std::size_t> read(std::span<char> into) override {
-    const std::size_t size = std::min({into.size(), piece_, text_.size() - at_});
-    std::copy_n(text_.data() + at_, size, into.data());
-    at_ += size;
-    return size;
-  }
-
- private:
-  std::string text_;
-  std::size_t piece_;
-  std::size_t at_ = 0;
-};
 
 class BrokenSource final : public ByteSource {
  public:
@@ -42,11 +27,11 @@ Result<std::unique_ptr<ByteSource>> SimFiles::open(const std::string& path) {
     return std::make_unique<BrokenSource>("cannot read " + path + ": " + found->second);
   }
   if (const auto found = contents.find(path); found != contents.end()) {
-    return std::make_unique<TextSource>(found->second, piece);
+    return std::make_unique<SimText>(found->second, piece);
   }
   auto text = disk_ == nullptr ? std::nullopt : disk_->read(path);
   if (!text) return fail("cannot open " + path + ": No such file or directory");
-  return std::make_unique<TextSource>(std::move(*text), piece);
+  return std::make_unique<SimText>(std::move(*text), piece);
 }
 
 Result<std::optional<std::string>> SimFiles::read(const std::string& path, std::size_t most) {
@@ -64,7 +49,35 @@ Result<std::optional<std::string>> SimFiles::read(const std::string& path, std::
 Result<void> SimFiles::replace(const std::string& path, std::string_view bytes) {
   if (full) return fail("cannot write " + path + ": No space left on device");
   contents[path] = bytes;
+  if (now) times[path] = now();
   return {};
+}
+
+Result<bool> SimFiles::make_new(const std::string& path, std::string_view bytes) {
+  const auto there = modified(path);
+  if (!there) return std::unexpected(there.error());
+  if (*there) return false;
+  const auto made = replace(path, bytes);
+  if (!made) return std::unexpected(made.error());
+  return true;
+}
+
+Result<std::optional<WallTime>> SimFiles::modified(const std::string& path) {
+  if (const auto found = broken.find(path); found != broken.end()) {
+    return fail("cannot look at " + path + ": " + found->second);
+  }
+  if (contents.contains(path)) {
+    const auto found = times.find(path);
+    return found == times.end() ? WallTime{} : found->second;
+  }
+  return disk_ == nullptr ? std::nullopt : disk_->modified(path);
+}
+
+Result<bool> SimFiles::touch(const std::string& path) {
+  if (full) return fail("cannot touch " + path + ": No space left on device");
+  if (!contents.contains(path)) return false;
+  if (now) times[path] = now();
+  return true;
 }
 
 Result<void> SimFiles::remove(const std::string& path) {
@@ -96,7 +109,8 @@ std::vector<std::string> SimEnvironment::all() const {
 
 Machine& SimMachines::machine() {
   if (machine_ == nullptr) {
-    pid_ = universe_.start_process("tend", {.environment = environment_.all()});
+    pid_ = universe_.start_process(
+        "tend", {.environment = environment_.all(), .working_folder = universe_.working_folder});
     machine_ = &universe_.machine_of(pid_);
   }
   return *machine_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,12 +23,18 @@ class SimFiles final : public Files {
   explicit SimFiles(const SimDisk* disk = nullptr) : disk_(disk) {}
   Result<std::unique_ptr<ByteSource>> open(const std::string& path) override;
   Result<std::optional<std::string>> read(const std::string& path, std::size_t most) override;
-  /// Into `contents`; fails if `full`.
+  /// Into `contents`, with the time that `now` gives; fails if `full`.
   Result<void> replace(const std::string& path, std::string_view bytes) override;
+  Result<bool> make_new(const std::string& path, std::string_view bytes) override;
+  /// Of what is in `contents`, what is in `times`, or 1970.
+  Result<std::optional<WallTime>> modified(const std::string& path) override;
+  Result<bool> touch(const std::string& path) override;
   Result<void> remove(const std::string& path) override;
 
   std::map<std::string, std::string> contents;  // "-" is standard input
   std::map<std::string, std::string> broken;    // path to what the system says on reading it
+  std::map<std::string, WallTime> times;        // when what is in `contents` was changed
+  std::function<WallTime()> now;                // none: what is written has no time
   std::size_t piece = 4096;                     // the most bytes that one read() gives
   bool full = false;                            // nothing can be written
 
@@ -69,6 +76,7 @@ class SimCaller final : public Caller {
     return {above.begin(),
             above.begin() + static_cast<std::ptrdiff_t>(std::min(most, above.size()))};
   }
+  [[nodiscard]] std::string user() const override { return "uid 1000"; }
 
   std::string given;
   std::vector<Ancestor> above;  // the parent first

@@ -36,6 +36,20 @@ TEST(SimFiles, looks_on_the_disk_of_the_universe_too) {
   EXPECT_EQ((*world.files.open("/home/user/config"))->read(piece), 4U);
 }
 
+TEST(SimFiles, make_a_file_only_where_none_is_and_know_when_it_was_changed) {
+  SimWorld world;
+  world.universe.disk.write("/on/disk", "text");
+  EXPECT_FALSE(world.files.make_new("/on/disk", "x").value());
+  EXPECT_EQ(world.files.modified("/on/disk").value(), world.universe.disk.modified("/on/disk"));
+  EXPECT_EQ(world.files.modified("/new").value(), std::nullopt);
+  EXPECT_TRUE(world.files.make_new("/new", "x").value());
+  EXPECT_FALSE(world.files.make_new("/new", "y").value());
+  world.files.times["/new"] = WallTime{std::chrono::seconds{7}};
+  EXPECT_EQ(world.files.modified("/new").value(), WallTime{std::chrono::seconds{7}});
+  world.files.full = true;
+  EXPECT_FALSE(world.files.make_new("/other", "x"));
+}
+
 TEST(SimMachines, give_each_command_a_process_with_its_environment) {
   SimUniverse universe;
   SimWorld one(universe);

@@ -1,0 +1,24 @@
+// Files of people by open(2) and its kin; linux_world.cc opens, people_files.cc does all the rest.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "os/files.h"
+
+namespace tend {
+
+class LinuxFiles final : public Files {
+ public:
+  Result<std::unique_ptr<ByteSource>> open(const std::string& path) override;
+  Result<std::optional<std::string>> read(const std::string& path, std::size_t most) override;
+  Result<void> replace(const std::string& path, std::string_view bytes) override;
+  Result<bool> make_new(const std::string& path, std::string_view bytes) override;
+  Result<std::optional<WallTime>> modified(const std::string& path) override;
+  Result<bool> touch(const std::string& path) override;
+  Result<void> remove(const std::string& path) override;
+};
+
+}  // namespace tend
