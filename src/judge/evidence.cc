@@ -306,11 +306,11 @@ void Evidence::absorb_child(const Signal& signal, const Clocks& clocks) {
 
 void Evidence::absorb_task(const Signal& signal, const Clocks& clocks) {
   const Name name(signal.task);
-  const auto same_name = [&](const Task& t) { return t.name == name; };
+  const auto same_name = [&](const ClaimedTask& t) { return t.name == name; };
   switch (signal.event) {
     case TaskEvent::claim:
       if (std::none_of(tasks.begin(), tasks.end(), same_name)) {
-        push_bounded(tasks, kMostTasks, Task{name, clocks.silence()});
+        push_bounded(tasks, kMostTasks, ClaimedTask{name, clocks.silence()});
       }
       break;
     case TaskEvent::beat:

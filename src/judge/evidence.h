@@ -57,7 +57,7 @@ struct Child {
   SilenceTime asked{};  // since when it waits for its parent, if it does
 };
 
-struct Task {
+struct ClaimedTask {
   Name name;
   SilenceTime claimed{};
 };
@@ -78,6 +78,8 @@ struct Hold {
   ActiveTime first{};               // the first retry in a row
   ActiveTime last{};                // the last retry
   std::optional<SilenceTime> over;  // its time came
+  ActiveTime waited{};              // by when it has waited it out, if by its own timer
+  Duration to_wait{};               // what such a timer had left when the time came
   bool announced = false;           // `hold` was decided for it
   bool notified = false;            // `notify` was decided for it
 };
@@ -188,7 +190,7 @@ class Evidence {
   SilenceTime wanted{};
   std::uint32_t inbox = 0;
   SilenceTime inbox_since{};
-  std::vector<Task> tasks;
+  std::vector<ClaimedTask> tasks;
   bool stream_ever = false;  // there is a session that can be resumed
   std::uint32_t parents_replaced = 0;
   std::uint32_t refills = 0;  // task close and advance so far

@@ -194,7 +194,10 @@ void Evidence::absorb_retry(Cause cause, const Signal& signal, const Clocks& clo
   hold.first = *life.retries_since;
   hold.last = now;
   hold.over.reset();
-  if (until) hold.until = hold.until ? std::max(*hold.until, *until) : *until;
+  if (until) {
+    hold.until = hold.until ? std::max(*hold.until, *until) : *until;
+    hold.waited = now + (*hold.until - clocks.now());
+  }
   note_person(clocks);
 }
 

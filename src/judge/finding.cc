@@ -53,7 +53,8 @@ void watch_excuses(const Finding& finding, const Exiting& exiting, Watch& watch,
                    const Clocks& clocks) {
   const bool unfit_excuses = watch.unfit_since && !watch.trouble_before;
   const bool ordered = exiting.by == ExitBy::stop || exiting.by == ExitBy::drain;
-  const bool excused = unfit_excuses || ordered || clocks.paused() || finding.silence.excused;
+  const bool excused = unfit_excuses || ordered || clocks.paused() || finding.silence.excused ||
+                       watch.new_policy.has_value();
   if (watch.excused && !excused) watch.excuse_over = clocks.silence();
   watch.excused = excused;
 }
@@ -75,7 +76,7 @@ Verdict judge_silence(Silence& silence, const Life& life, const Policy& policy, 
     const SilenceTime grace = *watch.excuse_over + std::min(silence.limit, kExcuseGrace);
     silence.deadline = std::max(silence.deadline, grace);
   }
-  if (!silence.limited || !horizon.due(silence.deadline)) {
+  if (watch.new_policy || !silence.limited || !horizon.due(silence.deadline)) {
     watch.stalled = false;
     return silence.calm;
   }
@@ -87,7 +88,14 @@ Verdict judge_silence(Silence& silence, const Life& life, const Policy& policy, 
   return watch.stalled ? Verdict::stalled : Verdict::suspect;
 }
 
-Verdict judge_gone(const Evidence& evidence, Finding& finding) {
+/// Whoever is not ours to keep may go when it has nothing to do, or has said that it will; how it
+/// exited nobody sees.
+bool left_as_announced(const Life& life, const Policy& policy) {
+  return policy.promise == Promise::watched && life.exit.how == Exit::How::unknown &&
+         (life.state == SelfState::idle || life.state == SelfState::exiting);
+}
+
+Verdict judge_gone(const Evidence& evidence, const Policy& policy, Finding& finding) {
   const Life& life = evidence.life;
   if (evidence.want == Want::stop) return Verdict::finished;
   const bool work_over = life.stream_seen ? life.stage == Stage::rest : !evidence.holds_task();
@@ -96,7 +104,8 @@ Verdict judge_gone(const Evidence& evidence, Finding& finding) {
     finding.held_by_provider = true;
     return evidence.want == Want::pause ? Verdict::dead : Verdict::waiting;
   }
-  return ended_cleanly(evidence) ? Verdict::finished : Verdict::dead;
+  const bool clean = ended_cleanly(evidence) || left_as_announced(life, policy);
+  return clean ? Verdict::finished : Verdict::dead;
 }
 
 }  // namespace
@@ -139,7 +148,7 @@ Finding find(const Evidence& evidence, const Policy& policy, const Exiting& exit
   } else if (!evidence.seen) {
     finding.verdict = Verdict::unknown;
   } else if (life.gone()) {
-    finding.verdict = judge_gone(evidence, finding);
+    finding.verdict = judge_gone(evidence, policy, finding);
   } else if (paused) {
     finding.verdict = Verdict::waiting;
   } else if (finding.unfit != Unfit::fit) {

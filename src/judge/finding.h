@@ -23,6 +23,8 @@ struct Watch {
   SilenceTime fit_since{};      // `confirm` counts from here
   bool excused = false;
   std::optional<SilenceTime> excuse_over;
+  std::optional<Instant>
+      new_policy;                   // another policy was taken on there, and takes effect behind it
   bool stalled = false;             // once stalled, only a real sign or an excuse undoes it
   std::optional<SilenceTime> weak;  // the last weak sign that came in time to put stalled off
 };

@@ -66,6 +66,7 @@ bool says_nothing_new(const Signal& signal, const Evidence& evidence) {
 /// Nothing new and nothing due: every comparison of the last step would come out the same.
 bool may_skip(const JudgeState& state, std::span<const Signal> signals, Instant now) {
   if (!state.stepped || (state.next && now >= *state.next)) return false;
+  if (state.watch.new_policy) return false;
   return std::all_of(signals.begin(), signals.end(), [&](const Signal& signal) {
     return says_nothing_new(signal, state.evidence);
   });
@@ -80,7 +81,10 @@ void end_hold(Evidence& evidence, const Policy& policy, const Clocks& clocks, Ho
   const ActiveTime gives_up = std::min(hold.last + std::min(policy.limits.retry, kRetriesInARow),
                                        hold.first + kRetriesInARow);
   const bool over = hold.until ? horizon.due(*hold.until) : horizon.due(gives_up);
-  if (over) hold.over = clocks.silence();
+  if (!over) return;
+  hold.over = clocks.silence();
+  // Its own timer stood still with the machine, or with itself when it was paused.
+  if (hold.until) hold.to_wait = std::max(Duration{}, hold.waited - clocks.active());
 }
 
 /// When the agent has to be gone, and by whose word.
@@ -128,6 +132,7 @@ Outcome Judge::step(std::span<const Signal> signals, Instant now) {
   state.clocks.move_to(state.stepped ? std::max(now, state.clocks.now()) : now);
   if (may_skip(state, signals, now)) return {{}, state.next};
   state.clocks.begin();
+  if (state.watch.new_policy < state.clocks.now()) state.watch.new_policy.reset();
   absorb(state, signals);
 
   // The clocks are set before anybody asks the horizon: one that stands still names no deadline.
@@ -161,6 +166,7 @@ Outcome Judge::step(std::span<const Signal> signals, Instant now) {
 Verdict Judge::verdict() const { return state_->verdict; }
 Phase Judge::phase() const { return state_->phase; }
 std::optional<ParentState> Judge::parent() const { return state_->evidence.life.parent; }
+Want Judge::want() const { return state_->evidence.want; }
 const Policy& Judge::policy() const { return state_->policy; }
 std::uint32_t Judge::resumes() const { return state_->ladder.spending().used(); }
 std::uint32_t Judge::all_resumes() const { return state_->ladder.spending().total(); }
@@ -170,6 +176,12 @@ void Judge::look_again() {
   if (state_->stepped) state_->next = state_->clocks.now();
 }
 
+void Judge::take_on_policy() {
+  look_again();
+  const bool in_doubt = state_->verdict == Verdict::suspect || state_->verdict == Verdict::stalled;
+  if (state_->stepped && !in_doubt) state_->watch.new_policy = state_->clocks.now();
+}
+
 std::size_t Judge::bytes() const {
   const JudgeState& s = *state_;
   return sizeof(Judge) + sizeof(JudgeState) + s.decisions.capacity() * sizeof(Decision) +
@@ -177,7 +189,7 @@ std::size_t Judge::bytes() const {
          s.evidence.life.children.capacity() * sizeof(Child) +
          s.evidence.life.questions.capacity() * sizeof(Name) +
          s.evidence.life.pings.capacity() * sizeof(Ping) +
-         s.evidence.tasks.capacity() * sizeof(Task);
+         s.evidence.tasks.capacity() * sizeof(ClaimedTask);
 }
 
 }  // namespace tend

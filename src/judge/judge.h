@@ -38,6 +38,8 @@ class Judge {
   [[nodiscard]] Phase phase() const;
   /// What this life was told of its parent last.
   [[nodiscard]] std::optional<ParentState> parent() const;
+  /// What people want of it, as it was told last.
+  [[nodiscard]] Want want() const;
   [[nodiscard]] const Policy& policy() const;
   /// Resumes since the last refill, and over all lives.
   [[nodiscard]] std::uint32_t resumes() const;
@@ -48,6 +50,9 @@ class Judge {
   /// Makes a restored judge look at everything again: its deadline is now, where it stands. For a
   /// policy that is not the one the snapshot was written under, which may want other deadlines.
   void look_again();
+  /// The same, for a policy that takes effect with the next step behind that: nobody who was not in
+  /// doubt before is suspect in the second that it does.
+  void take_on_policy();
 
   /// The whole state as one line of JSON, and a judge that goes on from it exactly like the one
   /// that wrote it. A snapshot of a newer version, or one that is damaged, is refused.

@@ -95,6 +95,7 @@ bool may_be_killed_for_silence(const Scene& scene) {
     case Promise::beats:
       return scene.evidence.life.beat_seen || scene.evidence.life.stream_seen;
     case Promise::nothing:
+    case Promise::watched:
       return false;
   }
   return false;
@@ -295,7 +296,8 @@ void Ladder::stalled(const Scene& scene, std::vector<Decision>& out) {
   Reason obstacle;
   bool blocked = true;
   if (!may_be_killed_for_silence(scene)) {
-    obstacle = because(Because::not_promised);
+    obstacle = scene.policy.promise == Promise::watched ? why_in_doubt(scene)
+                                                        : because(Because::not_promised);
   } else if (scene.fitness.fleet_is_silent(scene.horizon)) {
     obstacle = because(Because::fleet_silent);
     obstacle.count = scene.fitness.fleet_silent();
@@ -322,10 +324,19 @@ void Ladder::dead(const Scene& scene, std::vector<Decision>& out) {
     reassign(scene, Verdict::dead, because(Because::orphan_died), out);
     return;
   }
+  if (scene.policy.promise == Promise::watched) return tell_of_death(scene, out);
   if (episode_.resumed) return escalate_if_not_started(scene, Verdict::dead, out);
   if (death_answered_) return;  // it looked finished in between; one death has one answer
   death_answered_ = true;
   bring_back(scene, Verdict::dead, why_gone(scene), out);
+}
+
+/// Its own system may bring it back.
+void Ladder::tell_of_death(const Scene& scene, std::vector<Decision>& out) {
+  const ActiveTime went = scene.evidence.life.went;
+  if (episode_.resume_escalated || !scene.horizon.due(went + kStartsWithin)) return;
+  episode_.resume_escalated = true;
+  act(scene, Verdict::dead, Action::escalate, why_gone(scene), out);
 }
 
 void Ladder::orphaned(const Scene& scene, std::vector<Decision>& out) {
@@ -390,7 +401,7 @@ void Ladder::reassign(const Scene& scene, Verdict verdict, const Reason& why,
   if (episode_.reassigned || !scene.evidence.holds_task()) return;
   episode_.reassigned = true;
   act(scene, verdict, Action::preserve, why, out);
-  for (const Task& task : scene.evidence.tasks) {
+  for (const ClaimedTask& task : scene.evidence.tasks) {
     act(scene, verdict, Action::reassign, why, out).task = task.name;
   }
 }

@@ -85,6 +85,7 @@ class Ladder {
   void suspect(const Scene& scene, std::vector<Decision>& decisions);
   void stalled(const Scene& scene, std::vector<Decision>& decisions);
   void dead(const Scene& scene, std::vector<Decision>& decisions);
+  void tell_of_death(const Scene& scene, std::vector<Decision>& out);
   void orphaned(const Scene& scene, std::vector<Decision>& decisions);
   void looping(const Scene& scene, std::vector<Decision>& decisions);
 

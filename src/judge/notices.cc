@@ -107,7 +107,8 @@ void Ladder::notice_oddities(const Scene& scene, Verdict verdict, std::vector<De
   if (!life.stuck) stuck_told_ = false;
   if (life.stuck && in_doubt && !stuck_told_) {
     stuck_told_ = true;
-    act(scene, verdict, Action::notify,
+    const bool is_watched = scene.policy.promise == Promise::watched;
+    act(scene, verdict, is_watched ? Action::escalate : Action::notify,
         aged(Because::stuck_by_own_word, now - life.stated.value_or(now)), out);
   }
 

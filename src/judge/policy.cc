@@ -120,7 +120,8 @@ Result<void> set_beats(Policy& policy, Patience patience) {
     if (auto checked = check_limit(kBeats, value); !checked) return checked;
   }
   policy.limits.beats = patience;
-  if (policy.promise == Promise::beats) policy.limits.start = patience.suspect;
+  const bool beats = policy.promise == Promise::beats || policy.promise == Promise::watched;
+  if (beats) policy.limits.start = patience.suspect;
   return {};
 }
 

@@ -87,6 +87,7 @@ enum class Promise : std::uint8_t {
   stream,   // policy agent: a stream or beats
   beats,    // policy worker and its kin: beats; silence of one that never beat is bad wiring
   nothing,  // policy plain: any program; never killed for its silence
+  watched,  // of another system, which keeps it: people are told, nothing else is done
 };
 
 struct Policy {

@@ -177,6 +177,11 @@ class Measure {
       now_.deadline = now_.base + limits_.retry;
     }
     now_.ceiling = now_.base + 2 * now_.limit;
+    // Its own timer may still run: that is no reason to end it.
+    if (hold.to_wait > Duration{}) {
+      now_.stalled_from = *hold.over + kAfterHold + hold.to_wait + limits_.confirm;
+      now_.ceiling += hold.to_wait;
+    }
   }
 
   void tool() {
@@ -282,7 +287,7 @@ class Measure {
       now_.count += n;
     };
     if (evidence_.inbox > 0) work(evidence_.inbox_since, evidence_.inbox);
-    for (const Task& task : evidence_.tasks) work(task.claimed, 1);
+    for (const ClaimedTask& task : evidence_.tasks) work(task.claimed, 1);
     if (children_.waiting_for_parent > 0) {
       work(children_.first_asked, children_.waiting_for_parent);
     }

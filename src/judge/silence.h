@@ -22,7 +22,7 @@ struct Silence {
   SilenceTime base{};  // what the limit counts from, as a rule the last real sign
   Duration limit{};
   SilenceTime deadline{};      // suspect from here on
-  SilenceTime stalled_from{};  // not stalled before this (phase beats)
+  SilenceTime stalled_from{};  // not stalled before this
   SilenceTime ceiling{};       // weak signs put nothing off past this
 
   Because because = Because::silent_within;  // the decisive fact, for people

@@ -89,7 +89,7 @@ void fields(Io& io, Child& v) {
 }
 
 template <class Io>
-void fields(Io& io, Task& v) {
+void fields(Io& io, ClaimedTask& v) {
   io("name", v.name);
   io("claimed", v.claimed);
 }
@@ -111,6 +111,8 @@ void fields(Io& io, Hold& v) {
   io("first", v.first);
   io("last", v.last);
   io("over", v.over);
+  io.later("waited", v.waited);
+  io.later("to_wait", v.to_wait);
   io("announced", v.announced);
   io("notified", v.notified);
 }
@@ -148,6 +150,7 @@ void fields(Io& io, Watch& v) {
   io("fit_since", v.fit_since);
   io("excused", v.excused);
   io("excuse_over", v.excuse_over);
+  io.later("new_policy", v.new_policy);
   io("stalled", v.stalled);
   io("weak", v.weak);
 }
@@ -266,6 +269,12 @@ class Writer {
     write(value);
   }
 
+  /// A field that a snapshot of an older keeper lacks: it stays as it is.
+  template <class T>
+  void later(std::string_view key, T& value) {
+    (*this)(key, value);
+  }
+
   /// Writes `value` as an object.
   template <class T>
   void object(T& value) {
@@ -344,6 +353,11 @@ class Reader {
     const auto found = json_->find(key);
     if (found == json_->end()) return refuse(key, "is missing");
     if (!read(*found, value, most)) refuse(key, "does not fit");
+  }
+
+  template <class T>
+  void later(std::string_view key, T& value) {
+    if (json_->contains(key)) (*this)(key, value);
   }
 
   [[nodiscard]] const std::string& wrong() const { return wrong_; }
