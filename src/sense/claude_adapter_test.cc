@@ -533,5 +533,19 @@ TEST_F(ClaudeAdapter, looks_at_a_bounded_number_of_blocks) {
   EXPECT_EQ(hear(kInit), "turn-start");
 }
 
+TEST_F(ClaudeAdapter, S26_hears_no_limit_where_the_model_only_talks_of_one) {
+  const std::string talk = "API Error: 429 rate limit reached, invalid API key, overloaded";
+  EXPECT_EQ(
+      hear(R"({"type":"assistant","message":{"model":"m","content":[{"type":"text","text":")" +
+           talk + R"("}]},"parent_tool_use_id":null})"),
+      "progress");
+  hear(call("t1", "Bash"));
+  EXPECT_EQ(hear(result_of("t1", talk)), "tool-close id=t1");
+  EXPECT_EQ(
+      hear(R"({"type":"result","subtype":"success","is_error":false,"result":")" + talk + R"("})"),
+      "turn-end");
+  EXPECT_FALSE(hear.conversation().failed);
+}
+
 }  // namespace
 }  // namespace tend

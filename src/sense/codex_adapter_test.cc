@@ -146,5 +146,14 @@ TEST_F(CodexAdapter, survives_every_field_with_a_value_of_another_type) {
   }
 }
 
+TEST_F(CodexAdapter, S26_hears_no_limit_where_the_model_only_talks_of_one) {
+  constexpr std::string_view kTalk = "429 rate limit reached, invalid API key, overloaded";
+  EXPECT_EQ(hear(item("completed", "i1", "agent_message", fmt::format(R"(,"text":"{}")", kTalk))),
+            "progress");
+  EXPECT_EQ(run("i2", "command_execution", R"(,"command":"curl")",
+                fmt::format(R"(,"aggregated_output":"{}","exit_code":0)", kTalk)),
+            "tool-close id=i2");
+}
+
 }  // namespace
 }  // namespace tend

@@ -163,5 +163,12 @@ TEST_F(GeminiAdapter, survives_every_field_with_a_value_of_another_type) {
   }
 }
 
+TEST_F(GeminiAdapter, S26_hears_no_limit_where_the_model_only_talks_of_one) {
+  constexpr std::string_view kTalk = "429 rate limit reached, invalid API key, overloaded";
+  EXPECT_EQ(hear(says(kTalk)), "progress");
+  hear(uses("t1", "run_shell_command"));
+  EXPECT_EQ(hear(result_of("t1", fmt::format(R"(,"output":"{}")", kTalk))), "tool-close id=t1");
+}
+
 }  // namespace
 }  // namespace tend

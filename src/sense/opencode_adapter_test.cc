@@ -157,5 +157,14 @@ TEST_F(OpencodeAdapter, survives_every_field_with_a_value_of_another_type) {
   }
 }
 
+TEST_F(OpencodeAdapter, S26_hears_no_limit_where_the_model_only_talks_of_one) {
+  constexpr std::string_view kTalk = "429 rate limit reached, invalid API key, overloaded";
+  hear(kStep);
+  EXPECT_EQ(
+      hear(fmt::format(R"({{"type":"text","sessionID":"ses_1","part":{{"text":"{}"}}}})", kTalk)),
+      "progress");
+  EXPECT_EQ(hear(tool("c1", "curl", kTalk)), "tool-open id=c1 tool=bash | tool-close id=c1");
+}
+
 }  // namespace
 }  // namespace tend

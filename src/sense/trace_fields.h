@@ -52,12 +52,13 @@ enum class Field : std::uint8_t {
   note,
   offset,
   said,
+  beaten,
 };
-inline constexpr std::array<std::string_view, 34> kFieldWords{
+inline constexpr std::array<std::string_view, 35> kFieldWords{
     "t",     "is",    "life",    "pid",   "state",      "exit",    "by",   "of",      "status",
     "task",  "id",    "tool",    "limit", "background", "child",   "same", "until",   "cause",
     "error", "final", "verdict", "for",   "event",      "waiting", "want", "seconds", "silent",
-    "from",  "trace", "action",  "did",   "note",       "offset",  "said",
+    "from",  "trace", "action",  "did",   "note",       "offset",  "said", "beaten",
 };
 inline constexpr auto kFieldIndex = index_of<Field>(kFieldWords);
 

@@ -65,7 +65,7 @@ std::size_t touch(const tend::TraceHeader& header) {
   }
   CHECK(!header.at || *header.at >= tend::Instant{});
   return header.judge.size() + header.policy_full.size() + header.boot.size() + header.offset +
-         header.said + header.actions;
+         header.said + header.beaten + header.actions;
 }
 
 /// All that comes out of a trace, as one number.
@@ -92,7 +92,7 @@ std::size_t read_trace(std::string_view text, std::size_t piece) {
     }
   }
   CHECK(reader.last() >= last);
-  return sum + reader.offset() + reader.said();
+  return sum + reader.offset() + reader.said() + reader.beaten();
 }
 
 }  // namespace

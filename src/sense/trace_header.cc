@@ -166,6 +166,7 @@ class HeaderReader {
     read_number("wall", header_.wall);
     read_number("offset", header_.offset);
     read_number("said", header_.said);
+    read_number("beaten", header_.beaten);
     std::uint64_t life = 0;
     if (read_number("life", life)) {
       constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();

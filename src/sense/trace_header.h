@@ -67,6 +67,7 @@ struct TraceHeader {
   double wall = 0;            // `at` by the calendar, in seconds since 1970
   std::uint64_t offset = 0;   // of the agent's stream: what stands before it has been judged
   std::uint64_t said = 0;     // of signals.jsonl, likewise
+  std::uint64_t beaten = 0;   // the time of the last beat that was judged, as its file has it
   std::uint32_t life = 0;     // of the agent
   std::uint64_t actions = 0;  // the number that the next action gets
 

@@ -35,7 +35,7 @@ class TraceLineParser {
     return fields_.has(Field::verdict) || fields_.has(Field::action);
   }
 
-  /// Field::offset or Field::said of a line that is Found::signal; `otherwise` if it names none.
+  /// Field::offset, said or beaten of a line that is Found::signal; `otherwise` if it names none.
   [[nodiscard]] std::uint64_t offset(Field which, std::uint64_t otherwise) const {
     const FieldValue* const value = fields_.get(which);
     const bool usable =

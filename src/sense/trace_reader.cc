@@ -46,6 +46,7 @@ Result<TraceHeader> TraceReader::read_header() {
   for (const std::string& oddity : header->oddities) report_(lines_.number(), oddity);
   offset_ = header->offset;
   said_ = header->said;
+  beaten_ = header->beaten;
   if (!header->judge.empty()) now_ = header->at.value_or(now_);
   return header;
 }
@@ -141,6 +142,7 @@ TraceReader::Step TraceReader::read_line(Signal& into) {
         keep_time(seen);
         offset_ = parser_.offset(Field::offset, offset_);
         said_ = parser_.offset(Field::said, said_);
+        beaten_ = parser_.offset(Field::beaten, beaten_);
         return Step::signal;
       case Found::record:
         if (parser_.is_decision()) last_decision_ = std::max(last_decision_, seen);

@@ -67,9 +67,11 @@ class TraceReader final : public Attendance {
   /// decision that was written down. What a keeper did or noted says nothing about it.
   [[nodiscard]] Instant last() const { return std::max(now_, last_decision_); }
   /// The last `offset` and the last `said` that any line so far names, the header included. Once
-  /// all is read: what stands before them in an agent's stream and in its signals.jsonl was judged.
+  /// all is read: what stands before them in an agent's stream and in its signals.jsonl was judged;
+  /// and so was the beat that was written at `beaten`.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
   [[nodiscard]] std::uint64_t said() const { return said_; }
+  [[nodiscard]] std::uint64_t beaten() const { return beaten_; }
 
  private:
   enum class Step : std::uint8_t { signal, header, end, failed };
@@ -99,6 +101,7 @@ class TraceReader final : public Attendance {
   Instant last_decision_{};
   std::uint64_t offset_ = 0;
   std::uint64_t said_ = 0;
+  std::uint64_t beaten_ = 0;
 
   // The moment at hand is [begin_, next_) of these, what was read ahead is [next_, end_). They are
   // reserved once, so that reading ahead moves none of them.
