@@ -26,7 +26,7 @@ constexpr std::uint64_t kMostPid = std::numeric_limits<std::int32_t>::max();
 constexpr std::uint64_t kMostFd = 1023;
 constexpr auto kLongestMs = static_cast<std::uint64_t>(kLongestTime.count());
 
-constexpr std::array<std::string_view, 25> kKeys{
+constexpr std::array<std::string_view, 27> kKeys{
     "format",         "agent",
     "session",        "role",
     "command",        "watched",
@@ -39,7 +39,8 @@ constexpr std::array<std::string_view, 25> kKeys{
     "adapter",        "as_is",
     "on_stall",       "restart",
     "beat_ms",        "max_life_ms",
-    "notify",
+    "notify",         "task",
+    "store",
 };
 
 // ---- Writing
@@ -226,8 +227,10 @@ void Reader::check_keys() {
 
 /// A keeper needs exactly one thing to keep.
 void Reader::check_subject() {
-  if (file_.command.empty() != file_.watched.has_value()) {
-    refuse("command", "exactly one of command and watched must be given");
+  const int subjects =
+      int{!file_.command.empty()} + int{file_.watched.has_value()} + int{!file_.store.empty()};
+  if (subjects != 1) {
+    refuse("command", "exactly one of command, watched and store must be given");
   }
   if (!file_.tmux.empty() && !file_.watched) {
     refuse("tmux", "is for a watched process only");
@@ -242,6 +245,7 @@ void Reader::read_who() {
   name("session", file_.session);
   name("role", file_.role);
   path("parent_heartbeat", file_.parent_heartbeat);
+  text("task", kLongestText, file_.task);
   name("task_id", file_.task_id);
   process("dispatched_by", file_.dispatched_by);
 }
@@ -250,6 +254,7 @@ void Reader::read_what() {
   list("command", file_.command);
   process("watched", file_.watched);
   text("tmux", kLongestText, file_.tmux);
+  name("store", file_.store);
   check_subject();
   list("environment_names", file_.environment_names);
   path("working_folder", file_.working_folder);
@@ -311,11 +316,13 @@ std::string format_agent_file(const AgentFile& file) {
       {"beat_ms", file.beat.count()},
       {"notify", list_json(file.notify)},
   };
+  if (!file.task.empty()) json["task"] = text_json(file.task);
   if (!file.task_id.empty()) json["task_id"] = text_json(file.task_id);
   if (file.dispatched_by) json["dispatched_by"] = process_json(*file.dispatched_by);
   if (file.own_worktree) json["own_worktree"] = true;
   if (file.as_is) json["as_is"] = true;
   if (file.watched) json["watched"] = process_json(*file.watched);
+  if (!file.store.empty()) json["store"] = text_json(file.store);
   if (file.ready_fd) json["ready_fd"] = *file.ready_fd;
   if (file.max_life) json["max_life_ms"] = file.max_life->count();
   return to_line(json) + "\n";

@@ -26,6 +26,10 @@ inline constexpr const char* kErrorFile = "stderr.log";       // its standard er
 inline constexpr const char* kSignalsFile = "signals.jsonl";  // what it says of itself
 inline constexpr const char* kBeatFile = ".beat";             // its time is the last beat
 
+/// The names of the stores of other systems that its beats go into; not there if there are none.
+/// The C library looks for it.
+inline constexpr const char* kSinksFile = "sinks";
+
 enum class OnStall : std::uint8_t { resume, kill, report };
 enum class RestartPolicy : std::uint8_t { never, on_failure, always };
 inline constexpr std::array<std::string_view, 3> kOnStallWords{"resume", "kill", "report"};
@@ -36,12 +40,14 @@ struct AgentFile {
   std::string session;  // the name of its tree
   std::string role;
   std::string parent_heartbeat;
+  std::string task;                        // the work item that it is for; "" if none
   std::string task_id;                     // of the parent's tool call that asked for it; ""
   std::optional<ProcessId> dispatched_by;  // who asked: its environment becomes the agent's
 
   std::vector<std::string> command;  // empty: only watched
   std::optional<ProcessId> watched;  // `tend watch PID`
   std::string tmux;                  // `tend watch tmux:SESSION`
+  std::string store;                 // `tend watch store:NAME`
   std::vector<std::string> environment_names;
   std::string working_folder;
   std::string worktree;       // "" if none

@@ -95,7 +95,7 @@ TEST(AgentFile, has_defaults_for_what_is_not_there) {
 }
 
 TEST(AgentFile, needs_one_thing_to_keep) {
-  const std::string wanted = "command: exactly one of command and watched must be given";
+  const std::string wanted = "command: exactly one of command, watched and store must be given";
   EXPECT_EQ(error(R"("role":"x")"), wanted);
   EXPECT_EQ(error(R"("command":["x"],"tmux":"y")"), "tmux: is for a watched process only");
   EXPECT_EQ(error(R"("command":[""])"), "command: names no program");

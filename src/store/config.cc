@@ -186,8 +186,9 @@ Result<Policy> Config::find(std::string_view name) const {
 
 std::expected<Config, ConfigProblems> parse_config(std::string_view text, std::string_view file) {
   ConfigProblems problems;
-  const Drafts drafts = read_config(text, file, problems);
-  Config config{std::string(file), {}};
+  Config config;
+  config.file = file;
+  const Drafts drafts = read_config(text, config, problems);
   for (const PolicyDraft& draft : drafts) {
     const Chain chain = chain_of(draft, drafts);
     if (chain.root) {

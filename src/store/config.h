@@ -1,8 +1,10 @@
-// The configuration: policies that people write beside the built-in ones. The format is described
-// in docs/config.md; store/config_file.h finds and reads the file.
+// The configuration: policies that people write beside the built-in ones, the channels on which
+// they are told, the patrol, where tasks are, and the stores of other systems. The format is
+// described in docs/config.md; store/config_file.h finds and reads the file.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <expected>
 #include <map>
 #include <string>
@@ -10,13 +12,17 @@
 #include <vector>
 
 #include "base/result.h"
+#include "judge/patrol.h"
 #include "judge/policy.h"
+#include "store/foreign/foreign_agent.h"
 
 namespace tend {
 
 inline constexpr std::size_t kMostPolicies = 64;
 inline constexpr std::size_t kDeepestExtends = 16;
 inline constexpr std::size_t kMostProblems = 100;
+inline constexpr std::size_t kMostChannels = 16;
+inline constexpr std::size_t kMostStores = 256;  // of sources, of sinks, and of foreign agents
 
 /// Something wrong in a file, where it is, and what is allowed instead.
 struct ConfigProblem {
@@ -51,9 +57,29 @@ struct ConfiguredPolicy {
   std::vector<WrittenRung> ladder;                        // policy.ladder in the order of the file
 };
 
+/// A way to people: `[[notify]]`. What is told goes out on every one of them.
+struct NotifyChannel {
+  enum class Kind : std::uint8_t { command, webhook, desktop };
+  std::string name;  // what `tend outbox` calls it, once in a file
+  Kind kind = Kind::command;
+  std::vector<std::string> command;  // its arguments, no shell; the notice is its input, as JSON
+  std::string url;                   // of a webhook; it may hold a secret
+  bool slack = false;                // a webhook that wants what Slack wants
+  std::size_t line = 0;              // of its table
+
+  bool operator==(const NotifyChannel&) const = default;
+};
+
 struct Config {
   std::string file;
   std::map<std::string, ConfiguredPolicy, std::less<>> policies;
+  std::vector<NotifyChannel> channels;  // in the order of the file
+  PatrolPolicy patrol;                  // `[patrol]`
+  std::vector<std::string> beads;       // `[tasks] beads`: a `bd` that has the tasks; empty: we do
+  std::vector<AgentStore> sources;      // `[[source]]`, in the order of the file
+  std::vector<AgentStore> sinks;        // `[[sink]]`
+  std::map<std::string, ForeignSetting, std::less<>> stores;  // `[store.NAME]`
+  std::map<std::string, std::size_t, std::less<>> lines;      // "patrol.interval" to its line
 
   /// The names of the policies of this file, sorted.
   [[nodiscard]] std::vector<std::string_view> names() const;

@@ -1,4 +1,4 @@
-// One function per question, each looking at a policy as it works after inheritance.
+// One function per question: those about a policy look at it as it works after inheritance.
 #include "store/config_check.h"
 
 #include <algorithm>
@@ -242,10 +242,90 @@ bool is_inherited(const Finding& finding, const std::vector<Finding>& of_base) {
   return std::ranges::find(of_base, finding.text, &Finding::text) != of_base.end();
 }
 
+// ---- [patrol] and [[notify]] ----
+
+constexpr std::array<std::string_view, kPatrolContexts> kContexts{"active", "overnight",
+                                                                  "critical"};
+
+/// Points at the first of `keys` that is written. There is one: the defaults fit.
+void warn_of(const Config& config, std::initializer_list<std::string> keys, std::string text,
+             ConfigProblems& warnings) {
+  for (const std::string& key : keys) {
+    const auto line = config.lines.find(key);
+    if (line == config.lines.end()) continue;
+    warnings.push_back({config.file, line->second, 0, key, std::move(text)});
+    return;
+  }
+}
+
+void check_sweeps(const Config& config, std::size_t context, ConfigProblems& warnings) {
+  const Duration stale = config.patrol.paces.at(context).interval * 2;
+  const Duration sweep = config.patrol.sweeps.usual;
+  if (sweep <= stale) return;
+  warn_of(
+      config,
+      {"patrol.interval", fmt::format("patrol.{}.stale", kContexts.at(context)), "patrol.shortest"},
+      fmt::format("a sweep every {} is less often than {} tasks turn stale ({}): they are seen "
+                  "late",
+                  format_duration(sweep), kContexts.at(context), format_duration(stale)),
+      warnings);
+}
+
+void check_patrol_ladder(const Config& config, std::size_t context, ConfigProblems& warnings) {
+  const PatrolLadder& ladder = config.patrol.paces.at(context).ladder;
+  const auto key = [&](std::string_view rung) {
+    return fmt::format("patrol.{}.{}", kContexts.at(context), rung);
+  };
+  std::size_t before = kPatrolRungs;  // the last rung that is on
+  for (std::size_t rung = 0; rung < kPatrolRungs; ++rung) {
+    const std::uint32_t missed = ladder.missed.at(rung);
+    if (missed == PatrolLadder::kOff) continue;
+    if (before < kPatrolRungs && missed < ladder.missed.at(before)) {
+      warn_of(config, {key(kPatrolRungWords.at(rung)), key(kPatrolRungWords.at(before))},
+              fmt::format("out of order: {} at {} missed comes before the milder {} at {}",
+                          kPatrolRungWords.at(rung), missed, kPatrolRungWords.at(before),
+                          ladder.missed.at(before)),
+              warnings);
+    }
+    before = rung;
+  }
+  const std::uint32_t escalate = ladder.of(PatrolRung::escalate);
+  const std::uint32_t working = ladder.escalate_working;
+  if (working == PatrolLadder::kOff || escalate == PatrolLadder::kOff || working >= escalate) {
+    return;
+  }
+  warn_of(config, {key("escalate_working"), key("escalate")},
+          fmt::format("a worker that is known to work is escalated at {} missed, before any other "
+                      "(escalate: {})",
+                      working, escalate),
+          warnings);
+}
+
+bool is_on_this_machine(std::string_view url) {
+  constexpr std::string_view kHttp = "http://";
+  const std::string_view host = url.substr(kHttp.size());
+  return host.starts_with("localhost") || host.starts_with("127.") || host.starts_with("[::1]");
+}
+
+void check_channels(const Config& config, ConfigProblems& warnings) {
+  for (const NotifyChannel& channel : config.channels) {
+    if (!channel.url.starts_with("http://") || is_on_this_machine(channel.url)) continue;
+    warnings.push_back({config.file, channel.line, 0, "notify",
+                        fmt::format("{} goes out over http: everybody on the way can read it, and "
+                                    "its address; use https",
+                                    channel.name)});
+  }
+}
+
 }  // namespace
 
 ConfigProblems check_config(const Config& config) {
   ConfigProblems warnings;
+  for (std::size_t context = 0; context < kPatrolContexts; ++context) {
+    check_sweeps(config, context, warnings);
+    check_patrol_ladder(config, context, warnings);
+  }
+  check_channels(config, warnings);
   for (const auto& [name, made] : config.policies) {
     const auto base = config.policies.find(made.extends);
     std::vector<Finding> of_base;

@@ -175,5 +175,46 @@ limits.beats = ["5m", "10m"]
             "n.toml:4: policy.b.ladder: warn after 40s is sooner than one beat (41s)\n");
 }
 
+// ---- patrol and channels ----
+
+TEST(CheckConfig, finds_nothing_in_a_patrol_that_fits) {
+  EXPECT_EQ(warnings_in("[patrol]\ninterval = \"5m\"\n[patrol.active]\nwarn = \"off\"\n"
+                        "reassign = 9\nescalate_working = \"off\"\n"),
+            "");
+}
+
+TEST(CheckConfig, warns_of_sweeps_that_come_less_often_than_tasks_turn_stale) {
+  EXPECT_EQ(warnings_in("[patrol]\ninterval = \"7m\"\n"),
+            "n.toml:2: patrol.interval: a sweep every 7m is less often than critical tasks turn "
+            "stale (5m): they are seen late\n");
+  EXPECT_EQ(warnings_in("[patrol.active]\nstale = \"4m\"\n"),
+            "n.toml:2: patrol.active.stale: a sweep every 5m is less often than active tasks turn "
+            "stale (4m): they are seen late\n");
+}
+
+TEST(CheckConfig, warns_of_a_ladder_of_the_patrol_that_does_not_rise) {
+  EXPECT_EQ(warnings_in("[patrol.active]\nping = 4\n"),
+            "n.toml:2: patrol.active.ping: out of order: escalate at 3 missed comes before the "
+            "milder ping at 4\n");
+  EXPECT_EQ(warnings_in("[patrol.overnight]\nping = \"off\"\nwarn = 5\nescalate = 4\n"
+                        "reassign = 4\n"),
+            "n.toml:4: patrol.overnight.escalate: out of order: escalate at 4 missed comes before "
+            "the milder warn at 5\n");
+  EXPECT_EQ(warnings_in("[patrol.critical]\nescalate_working = 2\n"),
+            "n.toml:2: patrol.critical.escalate_working: a worker that is known to work is "
+            "escalated at 2 missed, before any other (escalate: 3)\n");
+}
+
+TEST(CheckConfig, warns_of_notices_that_others_can_read) {
+  const auto with = [](const std::string& url) {
+    return warnings_in("[[notify]]\nname = \"team\"\nwebhook = \"" + url + "\"\n");
+  };
+  EXPECT_EQ(with("http://example.org/secret"),
+            "n.toml:1: notify: team goes out over http: everybody on the way can read it, and its "
+            "address; use https\n");
+  EXPECT_EQ(with("http://127.0.0.1:80/x"), "");
+  EXPECT_EQ(with("https://example.org/secret"), "");
+}
+
 }  // namespace
 }  // namespace tend

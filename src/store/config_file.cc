@@ -92,6 +92,19 @@ std::optional<std::string> non_empty(const Environment& environment, const std::
   return value && !value->empty() ? value : std::nullopt;
 }
 
+/// The environment of somebody who was told no home.
+class WithoutHome final : public Environment {
+ public:
+  explicit WithoutHome(const Environment& whole) : whole_(whole) {}
+  [[nodiscard]] std::optional<std::string> variable(const std::string& name) const override {
+    return name == "TEND_HOME" ? std::nullopt : whole_.variable(name);
+  }
+  [[nodiscard]] std::vector<std::string> all() const override { return whole_.all(); }
+
+ private:
+  const Environment& whole_;
+};
+
 }  // namespace
 
 Result<std::string> default_config_path(const Environment& environment) {
@@ -108,6 +121,22 @@ std::expected<Config, ConfigProblems> load_config(const std::string& path, Files
   const auto text = read_whole(path, files);
   if (text) return parse_config(*text, path);
   return std::unexpected(ConfigProblems{{"", 0, 0, "", on_one_line(text.error().text)}});
+}
+
+Result<Config> user_config(World& world) {
+  const WithoutHome without_home(world.environment);
+  const std::array<const Environment*, 2> environments{&world.environment, &without_home};
+  for (const Environment* const environment : environments) {
+    const auto path = default_config_path(*environment);
+    if (!path) continue;
+    const auto text = world.files.read(*path, kLargestConfig);
+    if (!text) return std::unexpected(text.error());
+    if (!*text) continue;
+    auto config = parse_config(**text, *path);
+    if (config) return *std::move(config);
+    return fail(describe(config.error().front()) + "; see `tend config check`");
+  }
+  return Config{};
 }
 
 Result<Policy> policy_from_argument(const std::string& argument, World& world) {

@@ -19,6 +19,11 @@ Result<std::string> default_config_path(const Environment& environment);
 /// is the system's.
 std::expected<Config, ConfigProblems> load_config(const std::string& path, Files& files);
 
+/// The user's configuration as it works; an empty one if there is no file. A keeper is told its
+/// home, and must not read another file for that than the person who started it: a home without a
+/// file of its own has the user's. The error is the first problem in it.
+Result<Config> user_config(World& world);
+
 /// What `--policy` means: a built-in name; a FILE with exactly one policy; FILE:NAME; or a NAME of
 /// the user's configuration. A FILE has a '/' in it, ends in .toml, or is there to be read. The
 /// error says what exists.

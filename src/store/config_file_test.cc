@@ -14,6 +14,7 @@ class PolicyFromArgument : public testing::Test {
  protected:
   PolicyFromArgument() {
     sim.environment.variables["TEND_HOME"] = "/home/me/tend";
+    sim.environment.variables["HOME"] = "/home/me";
     sim.files.contents["/home/me/tend/config.toml"] = "[policy.mine]\nlimits.model = \"1m\"\n";
     sim.files.contents["one.toml"] = "[policy.night]\nlimits.model = \"2m\"\n";
     sim.files.contents["two.toml"] = "[policy.night]\n[policy.day]\nlimits.model = \"3m\"\n";
@@ -130,6 +131,20 @@ TEST(LoadConfig, reads_in_pieces_and_stops_past_the_largest) {
   EXPECT_EQ(load_config("a.toml", files)->policies.size(), 1U);
   EXPECT_EQ(describe(load_config("huge.toml", files).error().front()),
             "huge.toml: larger than 1 MB; a configuration is a few kilobytes");
+}
+
+TEST_F(PolicyFromArgument, comes_with_the_rest_of_the_users_configuration) {
+  World world = sim.world();
+  sim.files.contents["/home/me/tend/config.toml"] += "[tasks]\nbeads = [\"bd\"]\n";
+  EXPECT_EQ(user_config(world)->beads, std::vector<std::string>{"bd"});
+  sim.files.contents.erase("/home/me/tend/config.toml");
+  EXPECT_TRUE(user_config(world)->policies.empty());
+  sim.files.contents["/home/me/.local/state/tend/config.toml"] = "[tasks]\nbeads = [\"b\"]\n";
+  EXPECT_EQ(user_config(world)->beads, std::vector<std::string>{"b"}) << "the home has none";
+  sim.files.contents["/home/me/tend/config.toml"] = "[patrol]\ninterval = 0\n";
+  EXPECT_EQ(user_config(world).error().text,
+            "/home/me/tend/config.toml:2: patrol.interval: must be above 0; see `tend config "
+            "check`");
 }
 
 }  // namespace

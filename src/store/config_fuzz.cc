@@ -1,5 +1,5 @@
-// Any bytes are either a configuration whose policies can be found and checked, or problems that
-// can be told in one line each.
+// Any bytes are either a configuration whose policies can be found and checked, whose channels can
+// be used and whose patrol can be walked, or problems that can be told in one line each.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -27,6 +27,28 @@ void check_policies(const tend::Config& config) {
   }
 }
 
+void check_channels(const tend::Config& config) {
+  CHECK(config.channels.size() <= tend::kMostChannels);
+  for (const tend::NotifyChannel& channel : config.channels) {
+    const bool runs = channel.kind == tend::NotifyChannel::Kind::command;
+    const bool posts = channel.kind == tend::NotifyChannel::Kind::webhook;
+    CHECK(!channel.name.empty());
+    CHECK(runs == !channel.command.empty() && posts == !channel.url.empty());
+    CHECK(channel.url.find_first_of("\n\r\"\\ ") == std::string::npos);
+  }
+}
+
+void check_patrol(const tend::PatrolPolicy& patrol) {
+  const tend::PatrolBounds& sweeps = patrol.sweeps;
+  CHECK(tend::Duration::zero() < sweeps.shortest && sweeps.shortest <= sweeps.usual &&
+        sweeps.usual <= sweeps.longest);
+  CHECK(patrol.untaken_after > tend::Duration::zero() && patrol.incident_size >= 2);
+  for (const tend::PatrolPace& pace : patrol.paces) {
+    CHECK(pace.interval > tend::Duration::zero());
+    CHECK(pace.tolerance >= tend::Duration::zero() && pace.tolerance <= pace.interval);
+  }
+}
+
 }  // namespace
 
 // libFuzzer declares it nowhere.
@@ -41,6 +63,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   check_policies(*config);
+  check_channels(*config);
+  check_patrol(config->patrol);
   check_lines(tend::check_config(*config));
   return 0;
 }

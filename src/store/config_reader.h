@@ -1,5 +1,5 @@
-// TOML to policy drafts. Everything that can be said about a table alone is checked here; what
-// needs other tables (inheritance) is store/config.cc.
+// TOML to policy drafts and all other sections. Everything that can be said about a table alone is
+// checked here; what needs other tables (inheritance) is store/config.cc.
 #pragma once
 
 #include <string_view>
@@ -12,8 +12,9 @@ namespace tend {
 
 inline constexpr std::size_t kLargestConfig = 1'000'000;  // bytes
 
-/// The drafts that could be read, sorted by name. Whatever is wrong is added to `problems`.
-std::vector<PolicyDraft> read_config(std::string_view text, std::string_view file,
+/// The drafts that could be read, sorted by name; all that is no policy goes into `config`, which
+/// has the file's name already. Whatever is wrong is added to `problems`.
+std::vector<PolicyDraft> read_config(std::string_view text, Config& config,
                                      ConfigProblems& problems);
 
 }  // namespace tend

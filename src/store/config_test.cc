@@ -92,11 +92,6 @@ TEST(ParseConfig, takes_none_for_beats_as_a_pair_or_a_word) {
   EXPECT_EQ(policy_in("[policy.p]\nlimits.beats = [\"none\", \"none\"]", "p").limits.beats, none);
 }
 
-TEST(ParseConfig, keeps_the_tables_of_other_parts_alone) {
-  EXPECT_TRUE(
-      read("[channels.mail]\nto = 1\n[[sources]]\nx = 1\n[sinks]\ny = 2\n").policies.empty());
-}
-
 TEST(ParseConfig, inherits_through_other_policies_in_any_order) {
   constexpr std::string_view kText = R"(
 [policy.a]
@@ -210,8 +205,8 @@ budget.per_agent = -1
 budget.between_refills = "3"
 direct = "yes"
 )"),
-      "night.toml:2: polcy: no such table; allowed: policy, channels, sources, sinks; did you "
-      "mean 'policy'?\n"
+      "night.toml:2: polcy: no such table; allowed: policy, notify, patrol, tasks, store, "
+      "source, sink; did you mean 'policy'?\n"
       "night.toml:4: policy.night.extend: no such key; allowed: extends, limits, beat, budget, "
       "direct, ladder; did you mean 'extends'?\n"
       "night.toml:5: policy.night.limits.model: 'soon' is no duration: write 500ms, 30s, 15m, "
@@ -362,6 +357,189 @@ TEST(ParseConfig, bounds_the_number_of_problems) {
   ASSERT_FALSE(config.has_value());
   EXPECT_EQ(config.error().size(), kMostProblems + 1);
   EXPECT_EQ(describe(config.error().back()), "night.toml: and 100 more problems");
+}
+
+// ---- channels, patrol, tasks ----
+
+TEST(ParseConfig, reads_channels_in_the_order_of_the_file) {
+  const Config config = read(R"(
+[[notify]]
+name = "mail"
+command = ["mail", "-s", "it's tend", "me"]
+[[notify]]
+name = "team"
+webhook = "https://hooks.example.org/T0/B0/secret"
+slack = true
+[[notify]]
+name = "screen"
+desktop = true
+)");
+  ASSERT_EQ(config.channels.size(), 3U);
+  EXPECT_EQ(config.channels[0], (NotifyChannel{.name = "mail",
+                                               .kind = NotifyChannel::Kind::command,
+                                               .command = {"mail", "-s", "it's tend", "me"},
+                                               .line = 2}));
+  EXPECT_EQ(config.channels[1], (NotifyChannel{.name = "team",
+                                               .kind = NotifyChannel::Kind::webhook,
+                                               .url = "https://hooks.example.org/T0/B0/secret",
+                                               .slack = true,
+                                               .line = 5}));
+  EXPECT_EQ(config.channels[2],
+            (NotifyChannel{.name = "screen", .kind = NotifyChannel::Kind::desktop, .line = 9}));
+}
+
+TEST(ParseConfig, tells_what_is_wrong_with_a_channel_and_never_its_address) {
+  EXPECT_EQ(problems_in(R"([[notify]]
+command = ["mail"]
+[[notify]]
+name = "a"
+[[notify]]
+name = "b"
+desktop = true
+command = ["mail"]
+[[notify]]
+name = "c"
+command = ["mail"]
+slack = true
+[[notify]]
+name = "a b"
+command = "mail me"
+webhook = "ftp://secret"
+color = "red"
+[[notify]]
+name = "d"
+command = []
+[[notify]]
+name = "e"
+desktop = true
+[[notify]]
+name = "e"
+desktop = true
+)"),
+            "night.toml:1: notify: lacks its name, like name = \"team\"\n"
+            "night.toml:3: notify: lacks its way: command = [\"PROGRAM\", ...], webhook = "
+            "\"https://...\" or desktop = true\n"
+            "night.toml:5: notify: has more than one of command, webhook and desktop; keep one, "
+            "and write a [[notify]] for each other\n"
+            "night.toml:9: notify: has slack = true, which is for a webhook\n"
+            "night.toml:14: notify.name: a channel's name is 1 to 64 letters, digits, - and _\n"
+            "night.toml:15: notify.command: must be a program and its arguments, like [\"mail\", "
+            "\"-s\", \"tend\", \"me\"] (no shell reads it), not a string\n"
+            "night.toml:16: notify.webhook: must begin with https:// or http://, have no spaces, "
+            "quotes or other letters than a URL has, and at most 2000 of them\n"
+            "night.toml:17: notify.color: no such key; allowed: name, command, webhook, slack, "
+            "desktop\n"
+            "night.toml:20: notify.command: names no program; write [\"mail\", \"-s\", \"tend\", "
+            "\"me\"]\n"
+            "night.toml:24: notify: there is another channel 'e'; each has a name of its own\n");
+}
+
+TEST(ParseConfig, refuses_addresses_that_could_say_more_than_an_address) {
+  const auto with = [](const std::string& url) {
+    return problems_in("[[notify]]\nname = \"x\"\nwebhook = '" + url + "'\n");
+  };
+  EXPECT_EQ(with("http://127.0.0.1:8080/a?b=c%20d&e=[1]#f"), "");
+  for (const char* const url :
+       {"https://", "https:///x", "https://a b", "https://a\"b", "https://a\\b", "HTTPS:/a",
+        "file:///etc/passwd", "https://\xc3\xbc"}) {
+    EXPECT_NE(with(url), "") << url;
+  }
+  EXPECT_NE(with("https://" + std::string(2000, 'a')), "");
+}
+
+TEST(ParseConfig, bounds_the_number_of_channels) {
+  std::string text;
+  for (int i = 0; i < 17; ++i) {
+    text += "[[notify]]\nname = \"c" + std::to_string(i) + "\"\ndesktop = true\n";
+  }
+  EXPECT_EQ(problems_in(text), "night.toml:1: notify: 17 channels; at most 16\n");
+  EXPECT_EQ(problems_in("notify = 3"),
+            "night.toml:1: notify: must be a list of channels: [[notify]], not an integer\n");
+}
+
+TEST(ParseConfig, reads_every_key_of_the_patrol) {
+  const PatrolPolicy patrol = read(R"(
+[patrol]
+interval = "2m"
+shortest = 30
+longest = "4m"
+untaken_after = "1h"
+incident_size = 5
+incident_within = "20m"
+[patrol.active]
+stale = "20m"
+warn = "off"
+ping = 3
+escalate = 4
+reassign = 5
+escalate_working = 0
+[patrol.critical]
+stale = "2m"
+)")
+                                  .patrol;
+  EXPECT_EQ(patrol.sweeps.usual, 2min);
+  EXPECT_EQ(patrol.sweeps.shortest, 30s);
+  EXPECT_EQ(patrol.sweeps.longest, 4min);
+  EXPECT_EQ(patrol.untaken_after, 1h);
+  EXPECT_EQ(patrol.incident_size, 5U);
+  EXPECT_EQ(patrol.incident_within, 20min);
+  const PatrolPace& active = patrol.of(PatrolContext::active);
+  EXPECT_EQ(active.interval, 10min);
+  EXPECT_EQ(active.tolerance, 2min);
+  EXPECT_EQ(active.ladder.missed, (std::array<std::uint32_t, kPatrolRungs>{0, 3, 4, 5}));
+  EXPECT_EQ(active.ladder.escalate_working, PatrolLadder::kOff);
+  EXPECT_EQ(patrol.of(PatrolContext::critical).interval, 1min);
+  EXPECT_EQ(patrol.of(PatrolContext::critical).ladder.missed, PatrolLadder{}.missed);
+  EXPECT_EQ(patrol.of(PatrolContext::overnight).interval, 15min);
+}
+
+TEST(ParseConfig, makes_room_for_an_interval_where_no_bounds_are_written) {
+  const auto sweeps = [](std::string_view keys) {
+    return read("[patrol]\n" + std::string(keys)).patrol.sweeps;
+  };
+  EXPECT_EQ(sweeps("interval = \"20s\"").shortest, 20s);
+  EXPECT_EQ(sweeps("interval = \"20s\"").longest, 10min);
+  EXPECT_EQ(sweeps("interval = \"1h\"").longest, 1h);
+  EXPECT_EQ(sweeps("shortest = \"20m\"").usual, 20min);
+  EXPECT_EQ(sweeps("longest = \"30s\"").shortest, 30s);
+}
+
+TEST(ParseConfig, tells_what_is_wrong_with_the_patrol) {
+  EXPECT_EQ(problems_in(R"([patrol]
+intervall = "5m"
+incident_size = 1
+untaken_after = 0
+[patrol.active]
+stale = "2ms"
+warn = -1
+ping = "never"
+[patrol.nightly]
+stale = "1h"
+)"),
+            "night.toml:2: patrol.intervall: no such key; allowed: interval, shortest, longest, "
+            "untaken_after, incident_size, incident_within, active, overnight, critical; did you "
+            "mean 'interval'?\n"
+            "night.toml:3: patrol.incident_size: must be from 2 to 10000\n"
+            "night.toml:4: patrol.untaken_after: must be above 0\n"
+            "night.toml:6: patrol.active.stale: must be 10ms or more\n"
+            "night.toml:7: patrol.active.warn: must be a number of missed beats from 1 to 10000, "
+            "or \"off\"\n"
+            "night.toml:8: patrol.active.ping: must be a number of missed beats from 1 to 10000, "
+            "or \"off\"\n"
+            "night.toml:9: patrol.nightly: no such key; allowed: interval, shortest, longest, "
+            "untaken_after, incident_size, incident_within, active, overnight, critical\n");
+  EXPECT_EQ(problems_in("[patrol]\nshortest = \"6m\"\ninterval = \"5m\"\n"),
+            "night.toml:3: patrol: shortest (6m), interval (5m) and longest (10m) must not fall\n");
+}
+
+TEST(ParseConfig, reads_where_tasks_are) {
+  EXPECT_EQ(read("[tasks]\nbeads = [\"/usr/bin/bd\", \"--quiet\"]").beads,
+            (std::vector<std::string>{"/usr/bin/bd", "--quiet"}));
+  EXPECT_TRUE(read("[tasks]\n").beads.empty());
+  EXPECT_EQ(problems_in("[tasks]\nbeads = \"bd\"\nbead = 1\n"),
+            "night.toml:2: tasks.beads: must be a program and its arguments, like [\"bd\"] (no "
+            "shell reads it), not a string\n"
+            "night.toml:3: tasks.bead: no such key; allowed: beads; did you mean 'beads'?\n");
 }
 
 TEST(ConfigFind, knows_the_built_ins_and_lists_what_exists) {

@@ -144,9 +144,12 @@ std::string format_heartbeat(const Heartbeat& heartbeat) {
       {"exit", exit_json(heartbeat.exit)},
       {"note", note_of(heartbeat.note)},
   };
+  if (heartbeat.silent_since > 0) json["silent_since"] = rounded_seconds(heartbeat.silent_since);
   if (heartbeat.leaving) json["leaving"] = true;
   if (heartbeat.asks_parent) json["asks_parent"] = true;
+  if (heartbeat.person_told) json["person_told"] = true;
   if (!heartbeat.work_phase.empty()) json["work_phase"] = name_of(heartbeat.work_phase);
+  if (!heartbeat.task.empty()) json["task"] = cut_text(heartbeat.task, kLongestNote);
   if (heartbeat.children != 0) json["children"] = heartbeat.children;
   return to_line(json) + "\n";
 }
@@ -166,6 +169,7 @@ Result<Heartbeat> parse_heartbeat(std::string_view text) {
       .verdict = word_field<Verdict>(*object, "verdict", kVerdictWords).value_or(Verdict::unknown),
       .phase = word_field<Phase>(*object, "phase", kPhaseWords).value_or(Phase::start),
       .since = calendar_field(*object, "since"),
+      .silent_since = calendar_field(*object, "silent_since"),
       .because = read_because(*object),
       .outcome = word_field<WorkOutcome>(*object, "outcome", kWorkOutcomeWords)
                      .value_or(WorkOutcome::none),
@@ -174,7 +178,9 @@ Result<Heartbeat> parse_heartbeat(std::string_view text) {
       .note = shown_text(*object, "note", kLongestNote),
       .leaving = flag_field(*object, "leaving"),
       .asks_parent = flag_field(*object, "asks_parent"),
+      .person_told = flag_field(*object, "person_told"),
       .work_phase = shown_text(*object, "work_phase", kLongestName),
+      .task = shown_text(*object, "task", kLongestNote),
       .children = static_cast<std::uint32_t>(whole_number(*object, "children", kMostU32)),
   };
   read_processes(*object, heartbeat);

@@ -6,7 +6,7 @@
 //   role, status            starting | running | paused | completed | withdrawn
 //   boot_id, pid_ns, start_ticks, keeper_pid, keeper_start_ticks, life, agent, session
 //   verdict, phase, since, because, next, budget, outcome, ended_by, exit, note, leaving,
-//   asks_parent, work_phase, children
+//   asks_parent, work_phase, task, children
 //
 // Its mtime is the last beat. Other systems write the first five fields only; all of ours may be
 // missing. Anything else in the file is kept out of our way and lost at the next rewrite.
@@ -56,7 +56,8 @@ struct Heartbeat {
 
   Verdict verdict = Verdict::unknown;
   Phase phase = Phase::start;
-  double since = 0;  // of the verdict, by the calendar
+  double since = 0;         // of the verdict, by the calendar
+  double silent_since = 0;  // the last real sign of one that is silent; 0: it is not
   std::vector<std::string> because;
   std::string next;                 // what its keeper waits to do, in words; "" if nothing
   double next_at = 0;               // by the calendar; 0: nothing
@@ -69,7 +70,9 @@ struct Heartbeat {
   std::string note;          // one line for people: why a start failed, what STATUS= said
   bool leaving = false;      // its parent is gone: it is given time to end, and nobody may adopt it
   bool asks_parent = false;  // it waits for its own parent
+  bool person_told = false;  // it is in trouble, and left to a person who was told of it
   std::string work_phase;    // how far its work is, in its own words; ""
+  std::string task;          // the work item that it is for; ""
   std::uint32_t children = 0;  // that are not settled
 
   bool operator==(const Heartbeat&) const = default;

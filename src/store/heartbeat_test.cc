@@ -34,6 +34,7 @@ Heartbeat full() {
   heartbeat.leaving = true;
   heartbeat.asks_parent = true;
   heartbeat.work_phase = "tests";
+  heartbeat.task = "web:3";
   heartbeat.children = 2;
   return heartbeat;
 }
@@ -54,7 +55,7 @@ TEST(Heartbeat, has_the_fields_that_others_read_and_ours) {
       R"("process running"],"next":{"what":"kill","at":1773002420.0},)"
       R"("budget":{"spent":1,"allowed":3},"outcome":"none","ended_by":"SIGKILL",)"
       R"("exit":{"signal":9},"note":"indexing","leaving":true,"asks_parent":true,"work_phase":"tests",)"
-      R"("children":2})";
+      R"("task":"web:3","children":2})";
   EXPECT_EQ(format_heartbeat(full()), wanted + "\n");
 }
 
@@ -66,7 +67,7 @@ TEST(Heartbeat, says_null_where_there_is_nothing) {
 
 TEST(Heartbeat, leaves_out_what_few_agents_have) {
   const std::string text = format_heartbeat({});
-  for (const char* key : {"leaving", "asks_parent", "work_phase", "children"}) {
+  for (const char* key : {"leaving", "asks_parent", "work_phase", "task", "children"}) {
     EXPECT_EQ(text.find(key), std::string::npos) << text;
   }
   const Heartbeat heartbeat = parsed(R"({"leaving":1,"work_phase":["x"],"children":-2})");
@@ -101,6 +102,7 @@ TEST(Heartbeat, comes_back_as_it_was) {
   EXPECT_EQ(after.note, before.note);
   EXPECT_EQ(after.leaving, before.leaving);
   EXPECT_EQ(after.work_phase, before.work_phase);
+  EXPECT_EQ(after.task, before.task);
   EXPECT_EQ(after.children, before.children);
 }
 

@@ -3,6 +3,7 @@
 #include "store/inbox.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -23,17 +24,22 @@ constexpr std::size_t kMostShown = 1000;
 constexpr std::size_t kLongestLine = std::size_t{16} * 1024;
 constexpr std::size_t kLongestText = std::size_t{3} * 1024;
 constexpr std::size_t kLongestName = 128;
+constexpr std::size_t kLongestPath = 4096;
 constexpr std::size_t kLargestMark = 4096;
+constexpr std::uint64_t kMostLife = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kMostId = std::uint64_t{1} << 53U;
 
 std::string format_message(const Message& message) {
-  return to_line({
+  WriteJson json{
       {"id", message.id},
       {"at", rounded_seconds(message.at)},
       {"kind", one_line(message.kind, kLongestName)},
       {"from", one_line(message.from, kLongestName)},
       {"text", one_line(message.text, kLongestText)},
-  });
+  };
+  if (!message.folder.empty()) json["folder"] = one_line(message.folder, kLongestPath);
+  if (message.life > 0) json["life"] = message.life;
+  return to_line(json);
 }
 
 std::optional<Message> parse_message(std::string_view line) {
@@ -45,6 +51,8 @@ std::optional<Message> parse_message(std::string_view line) {
       .kind = shown_text(*object, "kind", kLongestName),
       .from = shown_text(*object, "from", kLongestName),
       .text = shown_text(*object, "text", kLongestText),
+      .folder = shown_text(*object, "folder", kLongestPath),
+      .life = static_cast<std::uint32_t>(whole_number(*object, "life", kMostLife)),
   };
   return message.id == 0 ? std::nullopt : std::optional(std::move(message));
 }

@@ -18,15 +18,18 @@ inline constexpr std::string_view kInboxFile = "inbox.jsonl";
 inline constexpr std::string_view kInboxReadFile = ".inbox-read";
 
 struct Message {
-  std::uint64_t id = 0;  // counts from 1
-  double at = 0;         // by the calendar
-  std::string kind;      // "child-done", "child-gone", "child-unmerged", "note"
-  std::string from;      // an agent's name, or ""
-  std::string text;      // at most 3 KB
+  std::uint64_t id = 0;    // counts from 1
+  double at = 0;           // by the calendar
+  std::string kind;        // "child-done", "child-gone", "child-unmerged", "note"
+  std::string from;        // an agent's name, or ""
+  std::string text;        // at most 3 KB
+  std::string folder;      // of the agent that it is about, or "": a name may be given again
+  std::uint32_t life = 0;  // of that agent; 0 if it is about none
 };
 
 /// Appends one line, with the next id, and returns that. Survives a power cut. A message whose
-/// kind, from and text are those of one that is there is not appended again: its id is returned.
+/// kind, from, text, folder and life are those of one that is there is not appended again: its id
+/// is returned.
 Result<std::uint64_t> append_message(Folder& folder, Message message);
 
 struct Inbox {

@@ -51,6 +51,7 @@ std::string header_line(const JournalHeader& header) {
       {"at_ms", header.at.time_since_epoch().count()},
       {"offset", header.offsets.stream},
       {"said", header.offsets.said},
+      {"beaten", header.offsets.beaten},
       {"actions", header.actions},
       {"life", header.life},
   });

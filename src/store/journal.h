@@ -3,7 +3,7 @@
 // is done about them. Bounded: a full one is replaced by a new one that opens with a new snapshot.
 //
 //   {"trace":1,"id":AGENT,"policy":P,"limits":{...},"boot":ID,"shift_ms":N,"wall":W,"at_ms":T,
-//    "offset":O,"said":S,"life":L,"judge":{...}}
+//    "offset":O,"said":S,"beaten":B,"life":L,"judge":{...}}
 //   {"t":12.5,"is":"progress","offset":4096,"said":120}
 //   {"t":12.5,"verdict":"working","phase":"model","because":[...]}
 //   {"t":732.5,"action":"kill","why":"...","under":"stalled","life":1,"n":7}
@@ -36,6 +36,9 @@ inline constexpr std::string_view kJournalFile = "journal.jsonl";
 struct Offsets {
   std::uint64_t stream = 0;  // "offset": of stream.jsonl
   std::uint64_t said = 0;    // "said": of signals.jsonl
+  /// "beaten": the time of the file of beats, in milliseconds as it says itself. One that has
+  /// another time was written since, whatever the calendar did.
+  std::uint64_t beaten = 0;
 };
 
 struct JournalHeader {

@@ -51,6 +51,12 @@ void append_escaped(std::string& to, char c) {
   }
 }
 
+/// Stands for itself in a JSON text.
+bool is_plain(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
+}
+
 /// nullptr for what is no text, or one with a NUL.
 const std::string* text_in(const ReadJson* field) {
   if (field == nullptr || !field->is_string()) return nullptr;
@@ -75,16 +81,19 @@ void append_json_text(std::string& to, std::string_view text) {
   constexpr std::string_view kReplacement = "\xef\xbf\xbd";
   to += '"';
   for (std::size_t at = 0; at < text.size();) {
+    std::size_t plain = at;
+    while (plain < text.size() && is_plain(text[plain])) ++plain;
+    to += text.substr(at, plain - at);
+    at = plain;
+    if (at == text.size()) break;
     const char c = text[at];
     const std::size_t size = character_at(text, at);
     if (size == 0) {
       to += kReplacement;
     } else if (size > 1) {
       to += text.substr(at, size);
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\') {
-      append_escaped(to, c);
     } else {
-      to += c;
+      append_escaped(to, c);
     }
     at += size == 0 ? 1 : size;
   }

@@ -53,7 +53,9 @@ void look_at(Folder& folder, std::string_view session, KnownAgent& agent) {
                            : before_its_start(folder);
   if (!heartbeat) {
     agent.problem = heartbeat.error().text;
-    return;
+    // It is known by its name all the same: an order for it must not find another.
+    heartbeat = before_its_start(folder);
+    if (!heartbeat) return;
   }
   agent.heartbeat = *std::move(heartbeat);
   const auto facts = folder.facts(std::string(kHeartbeatFile));

@@ -122,6 +122,19 @@ TEST_F(KnownAgents, that_cannot_be_read_are_in_the_list_with_their_problem) {
   EXPECT_NE(std::ranges::find(names, "fine"), names.end());
 }
 
+TEST_F(KnownAgents, whose_heartbeats_are_damaged_are_meant_by_their_names_and_nobody_else_is) {
+  AgentFile agent;
+  agent.agent = "lead";
+  agent.session = "s1";
+  agent.command = {"claude"};
+  agent.working_folder = "/home/user";
+  add("s1", "lead");
+  add("s2", "lead-2");
+  universe.disk.write(kSessions + "s1/agent.json", format_agent_file(agent));
+  universe.disk.write(kSessions + "s1/.heartbeat", R"({"pid":10)");
+  EXPECT_EQ(meant("lead"), "s1");
+}
+
 TEST_F(KnownAgents, are_not_looked_for_in_saved_work) {
   add("s", "a");
   universe.disk.write(kSessions + "s/salvage/copy/.heartbeat", "{}");

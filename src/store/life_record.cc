@@ -4,7 +4,7 @@
 //
 //   {"boot_id":B,"pid_ns":N,"keeper_pid":P,"keeper_start_ticks":T,"life":3,"pid":P,
 //    "start_ticks":T,"group":G,"released":false,"hung":false,
-//    "slept_ms":0}
+//    "slept_ms":0,"unwritten":false}
 #include "store/life_record.h"
 
 #include <algorithm>
@@ -28,7 +28,6 @@ constexpr auto kSpaces = [] {
   spaces.fill(' ');
   return spaces;
 }();
-constexpr int kMostReads = 8;
 constexpr std::uint64_t kMostU64 = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kMostPid = std::numeric_limits<std::int32_t>::max();
 constexpr std::uint64_t kMostSlept = std::uint64_t{1} << 48U;
@@ -47,6 +46,7 @@ std::string record_json(const LifeRecord& record) {
       {"released", record.released},
       {"hung", record.hung},
       {"slept_ms", record.slept.value_or(Duration{}).count()},
+      {"unwritten", record.unwritten},
   });
 }
 
@@ -120,6 +120,7 @@ std::optional<LifeRecord> parse_own_record(std::string_view text) {
   record.released = in.flag(R"(,"released":)");
   record.hung = in.flag(R"(,"hung":)");
   record.slept = Duration{static_cast<Duration::rep>(in.number(R"(,"slept_ms":)", kMostSlept))};
+  record.unwritten = in.flag(R"(,"unwritten":)");
   if (!in.skip("}") || !in.is_whole()) return std::nullopt;
   return record;
 }
@@ -152,56 +153,19 @@ LifeRecord parse_record(std::string text) {
       .released = is_signed || flag_field(*object, "released"),
       .hung = flag_field(*object, "hung"),
       .slept = slept,
+      .unwritten = flag_field(*object, "unwritten"),
   };
-}
-
-Result<std::string> read_bytes(File& file) {
-  std::array<char, kRecordSize> bytes{};
-  std::size_t size = 0;
-  while (size < bytes.size()) {
-    const auto got = file.read_at(size, std::span(bytes).subspan(size));
-    if (!got) return std::unexpected(got.error());
-    if (*got == 0) break;
-    size += *got;
-  }
-  return std::string(bytes.data(), size);
-}
-
-/// A reader without the lock may meet a writer in the middle: what two looks agree on is whole.
-Result<std::string> read_steady(File& file) {
-  auto last = read_bytes(file);
-  for (int i = 1; last && i < kMostReads; ++i) {
-    auto again = read_bytes(file);
-    if (!again || *again == *last) return again;
-    last = std::move(again);
-  }
-  return last;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<KeeperLock>> KeeperLock::take(Folder& folder) {
-  auto file = folder.open(std::string(kLockFile), Folder::Open::update);
+  auto file = LockedRecord::take(folder, kLockFile, kRecordSize);
   if (!file) return std::unexpected(file.error());
-  const auto locked = (*file)->lock();
-  if (!locked) return std::unexpected(locked.error());
-  if (!*locked) return nullptr;
-  const auto text = read_bytes(**file);
-  if (!text) return std::unexpected(text.error());
+  if (*file == nullptr) return nullptr;
   std::unique_ptr<KeeperLock> lock(new KeeperLock(*std::move(file)));
-  lock->record_ = parse_record(*text);
+  lock->record_ = parse_record(lock->file_->found());
   return lock;
-}
-
-Result<bool> KeeperLock::is_in_place(Folder& folder) {
-  if (!identity_) {  // an open file stays the one it is
-    const auto ours = file_->facts();
-    if (!ours) return std::unexpected(ours.error());
-    identity_ = ours->file;
-  }
-  const auto named = folder.facts(std::string(kLockFile));
-  if (!named) return std::unexpected(named.error());
-  return *named && (*named)->file == *identity_;
 }
 
 Result<void> KeeperLock::write(const LifeRecord& record) {
@@ -217,25 +181,16 @@ Result<void> KeeperLock::write(const LifeRecord& record) {
     return fail(fmt::format("the record of a life does not fit into {} bytes of UTF-8: group {}",
                             kRecordSize, in_quotes(record.group)));
   }
-  text.resize(kRecordSize - 1, ' ');
-  text += '\n';
-  auto written = file_->overwrite(text);
+  auto written = file_->write(std::move(text));
   if (written) record_ = record;
   return written;
 }
 
 Result<std::optional<LockState>> look_at_lock(Folder& folder) {
-  const std::string name(kLockFile);
-  const auto facts = folder.facts(name);
-  if (!facts) return std::unexpected(facts.error());
-  if (!*facts) return std::nullopt;
-  const auto file = folder.open(name, Folder::Open::read);
-  if (!file) return std::unexpected(file.error());
-  const auto held = (*file)->is_locked();
-  if (!held) return std::unexpected(held.error());
-  const auto text = read_steady(**file);
-  if (!text) return std::unexpected(text.error());
-  return LockState{*held, parse_record(*text)};
+  auto seen = look_at_record(folder, kLockFile, kRecordSize);
+  if (!seen) return std::unexpected(seen.error());
+  if (!*seen) return std::nullopt;
+  return LockState{(*seen)->held, parse_record(std::move((*seen)->text))};
 }
 
 }  // namespace tend

@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "os/folder.h"
 #include "os/process.h"
+#include "store/locked_record.h"
 
 namespace tend {
 
@@ -31,6 +32,8 @@ struct LifeRecord {
   /// How long the machine had slept since its boot when the judge was told of a sleep last. What it
   /// slept after that while no keeper was there is known by it. None: written by an older version.
   std::optional<Duration> slept;
+  /// The journal could not be written: it ends before the last look of its keeper.
+  bool unwritten = false;
 };
 
 /// The lock, held as long as this object lives.
@@ -43,16 +46,23 @@ class KeeperLock {
   Result<void> write(const LifeRecord& record);
   /// Whether the name still stands for the file that is locked. If not, somebody removed it, and
   /// another keeper may hold the lock of another file.
-  Result<bool> is_in_place(Folder& folder);
+  Result<bool> is_in_place(Folder& folder) { return file_->is_in_place(folder); }
   /// The keeper is at work: the time of the file is its own pulse.
   Result<void> touch() { return file_->touch(); }
 
  private:
-  explicit KeeperLock(std::unique_ptr<File> file) : file_(std::move(file)) {}
+  explicit KeeperLock(std::unique_ptr<LockedRecord> file) : file_(std::move(file)) {}
 
-  std::unique_ptr<File> file_;
-  std::optional<std::uint64_t> identity_;  // of that file, once it was asked for
+  std::unique_ptr<LockedRecord> file_;
   LifeRecord record_;
+};
+
+/// A pulse of a keeper, and since when no other one was seen.
+struct SeenPulse {
+  WallTime pulse{};  // the time of its lock
+  Duration seen{};   // awake
+
+  bool operator==(const SeenPulse&) const = default;
 };
 
 struct LockState {

@@ -20,7 +20,9 @@ LifeRecord third_life() {
           .process = {4711, 123456, 4026531836, "boot-1"},
           .group = "/sys/fs/cgroup/user/tend-x",
           .released = true,
-          .hung = true};
+          .hung = true,
+          .slept = std::chrono::seconds{7},
+          .unwritten = true};
 }
 
 void expect_equal(const LifeRecord& a, const LifeRecord& b) {
@@ -30,6 +32,8 @@ void expect_equal(const LifeRecord& a, const LifeRecord& b) {
   EXPECT_EQ(a.group, b.group);
   EXPECT_EQ(a.released, b.released);
   EXPECT_EQ(a.hung, b.hung);
+  EXPECT_EQ(a.slept, b.slept);
+  EXPECT_EQ(a.unwritten, b.unwritten);
 }
 
 class LifeRecords : public testing::Test {

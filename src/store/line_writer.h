@@ -33,17 +33,20 @@ class LineWriter {
   }
   void number(std::string_view name, std::integral auto value) {
     key(name);
-    fmt::format_to(std::back_inserter(to_), "{}", value);
+    append(value);
   }
   void flag(std::string_view name, bool value) { raw(name, value ? "true" : "false"); }
   /// To the millisecond: 12, 12.5, -0.25.
   void seconds(std::string_view name, Duration value) {
     key(name);
     const auto ms = value.count() < 0 ? -value.count() : value.count();
-    fmt::format_to(std::back_inserter(to_), "{}{}", value.count() < 0 ? "-" : "", ms / 1000);
+    if (value.count() < 0) to_ += '-';
+    append(ms / 1000);
     if (ms % 1000 == 0) return;
-    fmt::format_to(std::back_inserter(to_), ".{:03}", ms % 1000);
-    while (to_.back() == '0') to_.pop_back();
+    to_ += '.';
+    for (auto left = ms % 1000, place = decltype(left){100}; left > 0; left %= place, place /= 10) {
+      to_ += static_cast<char>('0' + left / place);
+    }
   }
   /// JSON as it stands.
   void raw(std::string_view name, std::string_view json) {
@@ -53,6 +56,10 @@ class LineWriter {
   void end() { to_ += '}'; }
 
  private:
+  void append(std::integral auto value) {
+    const fmt::format_int digits(value);
+    to_.append(digits.data(), digits.size());
+  }
   void key(std::string_view name) {
     if (to_.back() != '{') to_ += ',';
     to_ += '"';

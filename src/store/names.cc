@@ -56,7 +56,8 @@ Result<void> name_folder(Folder& home, std::string_view name, const std::string&
   }
   const auto names = home.make_folder(std::string(kNamesFolder));
   if (!names) return std::unexpected(names.error());
-  return (*names)->replace(file_name_of(name), path + "\n", Folder::Sync::no);
+  // Who is asked for again after a power cut is not to be there twice.
+  return (*names)->replace(file_name_of(name), path + "\n", Folder::Sync::yes);
 }
 
 }  // namespace tend

@@ -85,5 +85,12 @@ TEST_F(Names, say_when_they_cannot_be_written) {
   EXPECT_FALSE(name_folder(*home, "coder", "/a").has_value());
 }
 
+TEST_F(Names, survive_a_power_cut) {
+  ASSERT_TRUE(name_folder(*home, "coder", "/home/user/tend/sessions/s1"));
+  universe.reboot({.lost = SimReboot::Lost::unsynced});
+  home = universe.machine().folders.open("/home/user/tend").value();
+  EXPECT_EQ(folder("coder"), "/home/user/tend/sessions/s1");
+}
+
 }  // namespace
 }  // namespace tend

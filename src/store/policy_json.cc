@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kLargestPolicy = std::size_t{64} * 1024;
 constexpr std::size_t kLongestName = 4096;
-constexpr std::array<std::string_view, 3> kPromiseWords{"stream", "beats", "nothing"};
+constexpr std::array<std::string_view, 4> kPromiseWords{"stream", "beats", "nothing", "watched"};
 
 // ---- Writing
 

@@ -180,6 +180,8 @@ void append_signal_line(std::string& to, Instant at, const Signal& signal, const
   if (!signal.task.empty()) line.text("task", signal.task);
   if (offsets.stream != 0) line.number("offset", offsets.stream);
   if (offsets.said != 0) line.number("said", offsets.said);
+  const bool may_be_news = signal.is == Kind::beat || signal.is == Kind::spawn;
+  if (may_be_news && offsets.beaten != 0) line.number("beaten", offsets.beaten);
   line.end();
 }
 
