@@ -15,4 +15,9 @@ Duration backoff(std::uint32_t attempts_before, std::uint64_t chance) {
   return Duration{wait + chance % (wait / 4 + 1)};
 }
 
+Duration spread(std::uint64_t chance) {
+  constexpr std::uint64_t kLongestMs = 30'000;
+  return Duration{chance % (kLongestMs + 1)};
+}
+
 }  // namespace tend

@@ -11,4 +11,7 @@ namespace tend {
 /// `chance`, so that many that died together do not come back together.
 Duration backoff(std::uint32_t attempts_before, std::uint64_t chance);
 
+/// Up to half a minute by `chance`, for those that may begin at the same moment.
+Duration spread(std::uint64_t chance);
+
 }  // namespace tend

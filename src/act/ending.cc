@@ -118,8 +118,13 @@ class Ending::Work {
   void look() {
     const auto found = scan_surely();
     if (!found) return look_failed(found.error());
+    // What was right before such a time need not be so now: whoever gave the order begins again.
+    if (stage_ == Stage::before && has_been_unseeing_for_long()) {
+      return finish({.how = "nothing could be looked at for too long", .unseen = true});
+    }
     unseeing_since_.reset();
     if (found->empty()) return finish({.all_gone = true, .how = how_it_ended(stage_)});
+    if (order_.may_act && !order_.may_act()) return wait();
     const Stage next = stage_for(*found);
     if (next != stage_) {
       enter(next);
@@ -134,12 +139,15 @@ class Ending::Work {
 
   /// Not to see is not to know: nobody is signalled, nobody is taken for gone.
   void look_failed(const Error& error) {
-    const Duration now = machine_.clock.awake();
-    if (!unseeing_since_) unseeing_since_ = now;
-    if (now - *unseeing_since_ >= order_.kill_for) {
-      return finish({.how = "cannot tell what is left: " + error.text});
+    if (!unseeing_since_) unseeing_since_ = machine_.clock.awake();
+    if (has_been_unseeing_for_long()) {
+      return finish({.how = "cannot tell what is left: " + error.text, .unseen = true});
     }
     wait();
+  }
+
+  [[nodiscard]] bool has_been_unseeing_for_long() const {
+    return unseeing_since_ && machine_.clock.awake() - *unseeing_since_ >= order_.kill_for;
   }
 
   [[nodiscard]] Duration bound_of(Stage stage) const {

@@ -25,12 +25,15 @@ struct EndOrder {
   Duration interrupt_for = std::chrono::seconds{5};
   Duration terminate_for = std::chrono::seconds{10};
   Duration kill_for = std::chrono::seconds{30};
+  /// Asked before every signal; as long as it says no, none is sent. Nothing: always.
+  std::function<bool()> may_act;
 };
 
 struct Ended {
   bool all_gone = false;
   std::string how;  // "ended by SIGTERM", "nothing was left", "2 processes left: ..."
   std::vector<ProcessId> left;
+  bool unseen = false;  // what is left could not be looked at
 };
 
 class Ending {

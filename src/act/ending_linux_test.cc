@@ -1,5 +1,7 @@
 // Ends real processes, of the kinds that escape, ignore, fork and stop.
 #include <gtest/gtest.h>
+#include <spawn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -49,6 +51,22 @@ class EndingOnLinux : public testing::Test {
     ASSERT_TRUE(loop_until([&] { return said().size() >= lines; }));
   }
 
+  /// A shell that shares the process group of the test. Waits until it said a line.
+  ProcessId start_in_our_group(const std::string& script) {
+    const std::size_t lines = said().size();
+    std::string saying = "exec >>'" + output() + "'; " + script;
+    std::string shell = "sh";
+    std::string option = "-c";
+    char* const command[] = {shell.data(), option.data(), saying.data(), nullptr};
+    pid_t pid = 0;
+    EXPECT_EQ(posix_spawnp(&pid, "sh", nullptr, nullptr, command, environ), 0);
+    EXPECT_EQ(getpgid(pid), getpgrp());
+    EXPECT_TRUE(loop_until([&] { return said().size() > lines; }));
+    const auto id = machine().processes.identify(pid);
+    EXPECT_TRUE(id && *id);
+    return id && *id ? **id : ProcessId{};
+  }
+
   EndOrder order() {
     return {.who = {.mark = folder_.string(), .root = root_},
             .interrupt_for = milliseconds{300},
@@ -77,6 +95,7 @@ class EndingOnLinux : public testing::Test {
   }
 
   Machine& machine() { return os_.machine(); }
+  [[nodiscard]] std::string folder() const { return folder_.string(); }
   [[nodiscard]] std::string other() const { return folder_.string() + "/other"; }
   [[nodiscard]] std::string output() const { return (folder_ / "output").string(); }
 
@@ -158,6 +177,21 @@ TEST_F(EndingOnLinux, leaves_another_mark_alone) {
   ASSERT_TRUE(is_there(said()[0]));
   EXPECT_TRUE(end(order()).all_gone);
   EXPECT_TRUE(is_there(said()[0]));
+}
+
+TEST_F(EndingOnLinux, S05_one_in_our_own_process_group_is_ended_alone) {
+  const ProcessId bystander = start_in_our_group("echo ready; exec sleep 600");
+  const ProcessId one = start_in_our_group("trap '' INT; sleep 600 & sleep 600 & echo ready; wait");
+  EndOrder order{.who = {.mark = folder(), .root = one},
+                 .interrupt_for = milliseconds{300},
+                 .terminate_for = milliseconds{300}};
+  EXPECT_TRUE(end(order).all_gone);
+  EXPECT_FALSE(is_there(std::to_string(one.pid)));
+  EXPECT_TRUE(is_there(std::to_string(bystander.pid)));
+  order.now = true;
+  EXPECT_EQ(end(order).how, "nothing was left");
+  EXPECT_TRUE(is_there(std::to_string(bystander.pid)));
+  EXPECT_TRUE(end({.who = {.mark = folder(), .root = bystander}, .now = true}).all_gone);
 }
 
 }  // namespace

@@ -83,15 +83,15 @@ TEST_F(EndingTest, terminates_what_the_first_process_left_behind) {
 }
 
 TEST_F(EndingTest, interrupts_the_whole_job_of_the_first_process) {
-  Actor& shell = os_.add(10, kFolder);
+  ScriptedProcess& shell = os_.add(10, kFolder);
   shell.dies_of.erase(
       Kill::interrupt);  // it waits for the tool, and goes when that was interrupted
-  Actor& tool = os_.add(11, kFolder);
+  ScriptedProcess& tool = os_.add(11, kFolder);
   tool.parent = 10;
   tool.job = 10;
   tool.on_hear = [&](Kill) { os_.remove(ScriptedMachine::id_of(10)); };
   os_.add(12, "").job = 10;  // nobody's, whatever its job
-  Actor& apart = os_.add(13, kFolder);
+  ScriptedProcess& apart = os_.add(13, kFolder);
   apart.parent = 10;
   begin();
   EXPECT_EQ(how_within(milliseconds{100}), "ended by SIGTERM");
@@ -109,7 +109,7 @@ TEST_F(EndingTest, does_not_interrupt_when_the_first_process_is_gone) {
 }
 
 TEST_F(EndingTest, climbs_to_kill_and_each_rung_has_its_time) {
-  Actor& stubborn = os_.add(10, kFolder);
+  ScriptedProcess& stubborn = os_.add(10, kFolder);
   stubborn.dies_of.erase(Kill::interrupt);
   stubborn.dies_of.erase(Kill::terminate);
   begin();
@@ -161,7 +161,7 @@ TEST_F(EndingTest, catches_what_is_forked_during_the_kill) {
 }
 
 TEST_F(EndingTest, spares_the_helpers_of_one_that_cleans_up) {
-  Actor& first = os_.add(10, kFolder);
+  ScriptedProcess& first = os_.add(10, kFolder);
   first.dies_of[Kill::terminate] = seconds{3};
   first.on_hear = [&](Kill kill) {
     if (kill == Kill::terminate) os_.add(11, kFolder).parent = 10;
@@ -175,13 +175,13 @@ TEST_F(EndingTest, spares_the_helpers_of_one_that_cleans_up) {
 
 TEST_F(EndingTest, ends_unmarked_ones_also_after_their_parent_is_gone) {
   os_.add(10, kFolder);
-  Actor& unmarked = os_.add(11, "");
+  ScriptedProcess& unmarked = os_.add(11, "");
   unmarked.mark = std::nullopt;
   unmarked.parent = 10;
-  Actor& below = os_.add(12, "");
+  ScriptedProcess& below = os_.add(12, "");
   below.mark = std::nullopt;
   below.parent = 11;
-  Actor& child = os_.add(13, kFolder + "/child");
+  ScriptedProcess& child = os_.add(13, kFolder + "/child");
   child.parent = 11;
   begin();
   EXPECT_EQ(how_within(milliseconds{100}), "ended by SIGTERM");
@@ -247,6 +247,19 @@ TEST_F(EndingTest, does_not_count_the_time_asleep) {
   EXPECT_EQ(how_within(seconds{2}), "ended by SIGTERM");
 }
 
+TEST_F(EndingTest, sends_nothing_while_it_may_not_act_and_still_notices_an_end) {
+  ScriptedProcess& process = os_.add(10, kFolder);
+  process.dies_of.erase(Kill::interrupt);
+  bool may_act = true;
+  begin({.who = who(), .may_act = [&] { return may_act; }});
+  os_.pass(seconds{1});
+  may_act = false;
+  os_.pass(minutes{10});
+  EXPECT_EQ(os_.signals, (Signals{{10, Kill::interrupt}, {10, Kill::cont}}));
+  process.zombie = true;
+  EXPECT_EQ(how_within(seconds{1}), "ended by SIGINT");
+}
+
 TEST_F(EndingTest, takes_nobody_for_gone_whom_it_cannot_see) {
   os_.add(10, kFolder);
   os_.blind = "no /proc here";
@@ -257,6 +270,20 @@ TEST_F(EndingTest, takes_nobody_for_gone_whom_it_cannot_see) {
   ASSERT_TRUE(ended_.has_value());
   EXPECT_FALSE(ended_->all_gone);
   EXPECT_EQ(ended_->how, "cannot tell what is left: no /proc here");
+}
+
+TEST_F(EndingTest, begins_nothing_when_it_sees_again_after_too_long) {
+  os_.add(10, kFolder);
+  os_.blind = "no /proc here";
+  begin();
+  os_.pass(seconds{1});
+  os_.stall(minutes{7});
+  os_.blind.clear();
+  os_.pass(seconds{1});
+  ASSERT_TRUE(ended_.has_value());
+  EXPECT_EQ(ended_->how, "nothing could be looked at for too long");
+  EXPECT_TRUE(ended_->unseen);
+  EXPECT_TRUE(os_.signals.empty());
 }
 
 TEST_F(EndingTest, goes_on_when_it_sees_again) {

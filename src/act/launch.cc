@@ -23,6 +23,7 @@ constexpr auto kPersonal = std::to_array<std::string_view>({
     "TEND_RESUME",
     "TEND_ATTEMPT",
     "TEND_ADAPTER",
+    "TEND_TASK",
     "NOTIFY_SOCKET",
     "WATCHDOG_USEC",
     "WATCHDOG_PID",
@@ -33,6 +34,7 @@ constexpr auto kPersonal = std::to_array<std::string_view>({
     "INVOCATION_ID",
 });
 constexpr std::string_view kHome = "TEND_HOME";
+constexpr auto kActors = std::to_array<std::string_view>({"TEND_ACTOR", "BD_ACTOR", "BEADS_ACTOR"});
 
 std::string_view name_of(std::string_view variable) {
   return variable.substr(0, variable.find('='));
@@ -42,9 +44,18 @@ bool is_personal(std::string_view variable) {
   return std::ranges::find(kPersonal, name_of(variable)) != kPersonal.end();
 }
 
+/// Under another name it could not act on its own task.
+bool names_another(std::string_view variable, const LaunchOrder& order) {
+  const std::string_view name = name_of(variable);
+  return std::ranges::find(kActors, name) != kActors.end() &&
+         variable != fmt::format("{}={}", name, order.agent);
+}
+
 std::vector<std::string> environment_of(const LaunchOrder& order) {
   std::vector<std::string> result = keeper_environment(order.environment);
-  std::erase_if(result, [](const std::string& variable) { return name_of(variable) == kHome; });
+  std::erase_if(result, [&](const std::string& variable) {
+    return name_of(variable) == kHome || (!order.task.empty() && names_another(variable, order));
+  });
   const auto add = [&](std::string_view name, const auto& value) {
     result.push_back(fmt::format("{}={}", name, value));
   };
@@ -53,6 +64,7 @@ std::vector<std::string> environment_of(const LaunchOrder& order) {
   add("TEND_AGENT", order.agent);
   add("TEND_LIFE", order.life);
   if (!order.parent_heartbeat.empty()) add("TEND_PARENT_HEARTBEAT", order.parent_heartbeat);
+  if (!order.task.empty()) add("TEND_TASK", order.task);
   if (order.resume) add("TEND_RESUME", 1);
   if (order.life > 1) add("TEND_ATTEMPT", order.attempt);
   if (!order.adapter.empty()) add("TEND_ADAPTER", order.adapter);

@@ -21,6 +21,7 @@ struct LaunchOrder {
   bool resume = false;           // it is to go on where the life before ended
   std::uint32_t attempt = 0;     // how often it was brought back; told from the second life on
   std::string parent_heartbeat;  // "" if it has no parent
+  std::string task;              // the work item that it is for; "" if none
   std::string adapter;           // the language its stream is heard in; "" if it is no agent's
 
   std::vector<std::string> command;
@@ -37,10 +38,11 @@ struct LaunchOrder {
 
 /// The environment tells the agent (and whoever looks at it) TEND_INFRA, its folder, by which all
 /// its processes are known; TEND_LIFE, TEND_AGENT, TEND_HOME; TEND_PARENT_HEARTBEAT if it has a
-/// parent; TEND_RESUME=1 if it resumes and TEND_ATTEMPT from its second life on; TEND_ADAPTER, so
-/// that its hooks do not say again what its stream says; NOTIFY_SOCKET and
-/// WATCHDOG_USEC if given. What was said with these names to another process is left out, and so
-/// is what a service manager said to us alone.
+/// parent; TEND_TASK if it works on one, and then it acts in no other name than its own: TEND_ACTOR
+/// is left out; TEND_RESUME=1 if it resumes and TEND_ATTEMPT from its second life on; TEND_ADAPTER,
+/// so that its hooks do not say again what its stream says; NOTIFY_SOCKET and WATCHDOG_USEC if
+/// given. What was said with these names to another process is left out, and so is what a service
+/// manager said to us alone.
 Launch make_launch(const LaunchOrder& order);
 
 /// The environment for a keeper: it belongs to no agent, so it carries the marks of none and

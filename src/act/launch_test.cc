@@ -48,6 +48,16 @@ TEST(Launch, says_nothing_twice_and_nothing_that_was_meant_for_another) {
                    "TEND_LIFE=1"}));
 }
 
+TEST(Launch, names_the_task_and_lets_nobody_else_act_on_it_in_its_name) {
+  LaunchOrder order = order_of_a_first_life();
+  order.environment = {"TEND_TASK=another", "TEND_ACTOR=me"};
+  EXPECT_EQ(make_launch(order).environment.front(), "TEND_ACTOR=me");
+  order.task = "web:3";
+  EXPECT_EQ(make_launch(order).environment,
+            (Lines{"TEND_INFRA=/home/x/sessions/s1", "TEND_HOME=/home/x", "TEND_AGENT=coder",
+                   "TEND_LIFE=1", "TEND_TASK=web:3"}));
+}
+
 TEST(Launch, leaves_names_alone_that_only_begin_like_ours) {
   LaunchOrder order = order_of_a_first_life();
   order.environment = {"TEND_INFRASTRUCTURE=1", "LISTEN_ADDRESS=::", "TEND=2"};
@@ -99,6 +109,18 @@ TEST(KeeperEnvironment, carries_no_mark_and_keeps_the_home) {
   const Lines base{"PATH=/bin",    "TEND_INFRA=/f", "TEND_LIFE=2",      "TEND_AGENT=a",
                    "TEND_HOME=/h", "TEND_RESUME=1", "NOTIFY_SOCKET=/n", "HOME=/root"};
   EXPECT_EQ(keeper_environment(base), (Lines{"PATH=/bin", "TEND_HOME=/h", "HOME=/root"}));
+}
+
+TEST(Launch, S34_another_spelling_of_its_name_is_not_passed_on_to_who_holds_a_task) {
+  LaunchOrder order = order_of_a_first_life();
+  order.environment = {"TEND_ACTOR=rig/coder", "BD_ACTOR=rig/polecats/coder", "BEADS_ACTOR=Coder"};
+  Lines environment = make_launch(order).environment;
+  environment.resize(3);
+  EXPECT_EQ(environment, order.environment) << "without a task it may be whoever it likes";
+  order.task = "web:3";
+  EXPECT_EQ(make_launch(order).environment.front(), "TEND_INFRA=/home/x/sessions/s1");
+  order.environment = {"BD_ACTOR=coder"};
+  EXPECT_EQ(make_launch(order).environment.front(), "BD_ACTOR=coder") << "that is its name";
 }
 
 }  // namespace

@@ -68,6 +68,10 @@ std::string told(const std::vector<std::string>& left_out) {
 
 }  // namespace
 
+std::string saved_title(std::string_view agent) {
+  return fmt::format("Work of {}, life ", on_one_line(agent));
+}
+
 class Preserve::Work {
  public:
   Work(Machine& machine, Folder& folder, PreserveOrder order,
@@ -94,7 +98,7 @@ class Preserve::Work {
   }
 
   [[nodiscard]] std::string title() const {
-    return fmt::format("Work of {}, life {}", on_one_line(order_.agent), order_.life);
+    return saved_title(order_.agent) + std::to_string(order_.life);
   }
 
   Result<Preserved> judged(const Result<Snapshot>& snapshot) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -27,6 +28,9 @@ struct Preserved {
   bool saved = false;  // false: there was nothing to save
   std::string what;    // "12 files in refs/tend/coder/3 (a1b2c3d)", and what was left out
 };
+
+/// How the title begins that saved work of this agent has, in whichever life.
+std::string saved_title(std::string_view agent);
 
 class Preserve {
  public:

@@ -74,7 +74,9 @@ class PreserveTest : public testing::Test {
                   .sockets = scripted.machine().sockets,
                   .version_control = version_control,
                   .salvager = salvager,
-                  .entropy = scripted.machine().entropy};
+                  .entropy = scripted.machine().entropy,
+                  .databases = scripted.machine().databases,
+                  .files = scripted.machine().files};
   PreserveOrder order{.agent = "coder",
                       .life = 3,
                       .worktree = {},
@@ -225,7 +227,9 @@ TEST_F(PreserveTest, leaves_a_note_that_works) {
                   .sockets = machine.sockets,
                   .version_control = version_control,
                   .salvager = real,
-                  .entropy = machine.entropy};
+                  .entropy = machine.entropy,
+                  .databases = machine.databases,
+                  .files = machine.files};
   auto opened = LinuxFolders().make(scratch.path() + "/folder");
   ASSERT_TRUE(opened);
   bool saved = false;

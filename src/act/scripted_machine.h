@@ -18,7 +18,7 @@
 namespace tend {
 
 /// One process of the script. Signals that `dies_of` does not name are ignored, SIGKILL too.
-struct Actor {
+struct ScriptedProcess {
   ProcessId id;
   std::int64_t parent = 1;
   std::int64_t job = 0;  // 0: its own
@@ -79,7 +79,7 @@ class ScriptedMachine final : public Clock, public Loop, public Processes {
   Machine& machine() { return machine_; }
 
   /// A process that carries `mark` and dies of everything at once.
-  Actor& add(std::int64_t pid, std::string mark) {
+  ScriptedProcess& add(std::int64_t pid, std::string mark) {
     actors_.push_back({.id = id_of(pid), .mark = std::move(mark)});
     for (const Kill kill : {Kill::interrupt, Kill::terminate, Kill::kill}) {
       actors_.back().dies_of[kill] = Duration::zero();
@@ -91,8 +91,8 @@ class ScriptedMachine final : public Clock, public Loop, public Processes {
   }
   /// It is over; its children come to us.
   void remove(const ProcessId& id) {
-    actors_.remove_if([&](const Actor& actor) { return actor.id == id; });
-    for (Actor& actor : actors_) {
+    actors_.remove_if([&](const ScriptedProcess& actor) { return actor.id == id; });
+    for (ScriptedProcess& actor : actors_) {
       if (actor.parent == id.pid) actor.parent = self().pid;
     }
     for (auto [first, last] = exits_.equal_range(id.pid); first != last; ++first) {
@@ -101,7 +101,7 @@ class ScriptedMachine final : public Clock, public Loop, public Processes {
     exits_.erase(id.pid);
   }
   [[nodiscard]] bool has(std::int64_t pid) const {
-    return std::ranges::any_of(actors_, [&](const Actor& a) { return a.id.pid == pid; });
+    return std::ranges::any_of(actors_, [&](const ScriptedProcess& a) { return a.id.pid == pid; });
   }
 
   /// Lets that much time pass, and everything happen that is due in it.
@@ -118,6 +118,11 @@ class ScriptedMachine final : public Clock, public Loop, public Processes {
   }
   /// The machine sleeps.
   void sleep(Duration time) { now_ += time; }
+  /// We do not run for that long, and everything else does.
+  void stall(Duration time) {
+    now_ += time;
+    awake_ += time;
+  }
   void do_in(Duration time, Callback callback) { insert(now_ + time, std::move(callback)); }
 
   /// Every signal that reached a process: (pid, signal).
@@ -162,7 +167,7 @@ class ScriptedMachine final : public Clock, public Loop, public Processes {
     ++scans;
     if (!blind.empty()) return fail(blind);
     std::vector<Seen> seen{{.id = id_of(1)}, {.id = self(), .parent = 1}};
-    for (const Actor& actor : actors_) {
+    for (const ScriptedProcess& actor : actors_) {
       seen.push_back({.id = actor.id,
                       .parent = actor.parent,
                       .zombie = actor.zombie,
@@ -247,6 +252,24 @@ class ScriptedMachine final : public Clock, public Loop, public Processes {
   struct NoEntropy final : Entropy {
     std::uint64_t number() override { return 4; }
   };
+  struct NoFiles final : Files {
+    Result<std::unique_ptr<ByteSource>> open(const std::string&) override { return none(); }
+    Result<std::optional<std::string>> read(const std::string&, std::size_t) override {
+      return none();
+    }
+    Result<void> replace(const std::string&, std::string_view) override { return none(); }
+    Result<bool> make_new(const std::string&, std::string_view) override { return none(); }
+    Result<std::optional<WallTime>> modified(const std::string&) override { return none(); }
+    Result<bool> touch(const std::string&) override { return none(); }
+    Result<void> remove(const std::string&) override { return none(); }
+    static std::unexpected<Error> none() { return fail("there are no files here"); }
+  };
+  struct NoDatabases final : Databases {
+    Result<std::unique_ptr<Database>> open(const std::string&, const DatabaseSettings&) override {
+      return fail("not here");
+    }
+    Result<void> copy(Database&, const std::string&) override { return fail("not here"); }
+  };
 
   Key insert(Instant when, Callback callback) {
     const Key key{when, ++last_timer_};
@@ -255,13 +278,13 @@ class ScriptedMachine final : public Clock, public Loop, public Processes {
   }
   void soon(Callback callback) { insert(now_, std::move(callback)); }
 
-  Actor* find(const ProcessId& id) {
-    const auto found = std::ranges::find(actors_, id, &Actor::id);
+  ScriptedProcess* find(const ProcessId& id) {
+    const auto found = std::ranges::find(actors_, id, &ScriptedProcess::id);
     return found == actors_.end() ? nullptr : &*found;
   }
 
   Result<void> hear(const ProcessId& id, Kill kill) {
-    Actor* actor = find(id);
+    ScriptedProcess* actor = find(id);
     if (actor == nullptr) return fail("it is gone");
     if (actor->refuses) return fail("Operation not permitted");
     signals.emplace_back(id.pid, kill);
@@ -276,7 +299,7 @@ class ScriptedMachine final : public Clock, public Loop, public Processes {
   }
 
   void react(const ProcessId& id, Kill kill) {
-    Actor* actor = find(id);
+    ScriptedProcess* actor = find(id);
     if (actor == nullptr) return;
     if (actor->on_hear) actor->on_hear(kill);
     const auto after = actor->dies_of.find(kill);
@@ -289,14 +312,17 @@ class ScriptedMachine final : public Clock, public Loop, public Processes {
   Duration awake_ = std::chrono::hours{1};
   std::map<Key, Callback> timers_;
   std::uint64_t last_timer_ = 0;
-  std::list<Actor> actors_;
+  std::list<ScriptedProcess> actors_;
   std::multimap<std::int64_t, Callback> exits_;
   NoFolders folders_;
   NoSockets sockets_;
   NoVersionControl version_control_;
   NoSalvager salvager_;
   NoEntropy entropy_;
-  Machine machine_{*this, *this, folders_, *this, sockets_, version_control_, salvager_, entropy_};
+  NoDatabases databases_;
+  NoFiles files_;
+  Machine machine_{*this,     *this,    folders_,   *this, sockets_, version_control_,
+                   salvager_, entropy_, databases_, files_};
 };
 
 }  // namespace tend
