@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "act/ending.h"
 #include "store/intent.h"
 #include "store/life_record.h"
 
@@ -21,27 +22,33 @@ ProcessIs process_of(Machine& machine, Folder& folder, const Heartbeat& says) {
   return process == says.keeper ? ProcessIs::none : process_state(machine, process);
 }
 
-/// False if somebody ordered it to end.
-bool is_wanted(Folder& folder) {
-  const auto intent = read_intent(folder);
-  return !intent || !*intent || (*intent)->want != Want::stop || (*intent)->by == kShutdownWords;
+/// Proven only by a look at every process there is.
+bool nothing_of_it_runs(Machine& machine, Folder& folder) {
+  const auto all = machine.processes.all(kMarkVariable);
+  return all &&
+         std::ranges::none_of(*all, [&](const Seen& seen) { return seen.mark == folder.path(); });
 }
 
 /// A heartbeat is a mirror: where a power cut left half of one, the keeper's own record says enough
-/// to bring its agent back.
-std::optional<Heartbeat> mirror_of_record(Folder& folder) {
+/// to bring its agent back. Where that is lost as well, it is enough that nothing of it runs.
+std::optional<Heartbeat> mirror_of_record(Machine& machine, Folder& folder) {
   const auto lock = look_at_lock(folder);
-  if (!lock || !*lock || (*lock)->record.life == 0) return std::nullopt;
-  const LifeRecord& record = (*lock)->record;
+  if (!lock) return std::nullopt;
   Heartbeat says;
-  says.life = record.life;
-  says.process = record.process;
-  says.keeper = record.keeper;
   says.status = Status::running;
+  if (*lock && (*lock)->record.life > 0) {
+    const LifeRecord& record = (*lock)->record;
+    says.life = record.life;
+    says.process = record.process;
+    says.keeper = record.keeper;
+    return says;
+  }
+  if (!nothing_of_it_runs(machine, folder)) return std::nullopt;
+  says.life = 1;  // or more: its journal knows
   return says;
 }
 
-void look_at_heartbeat(Folder& folder, ChildSeen& seen, ChildFacts& facts) {
+void look_at_heartbeat(Machine& machine, Folder& folder, ChildSeen& seen, ChildFacts& facts) {
   const auto file = folder.facts(std::string(kHeartbeatFile));
   if (!file) {
     facts.unreadable = file.error().text;
@@ -58,7 +65,7 @@ void look_at_heartbeat(Folder& folder, ChildSeen& seen, ChildFacts& facts) {
   }
   if (says) return;
   const bool can_be_read = folder.read(std::string(kHeartbeatFile), kMostOfHeartbeat).has_value();
-  auto mirror = can_be_read ? mirror_of_record(folder) : std::nullopt;
+  auto mirror = can_be_read ? mirror_of_record(machine, folder) : std::nullopt;
   if (mirror) {
     seen.says = *std::move(mirror);
   } else {
@@ -83,6 +90,11 @@ ProcessIs process_state(Machine& machine, const ProcessId& process) {
       break;
   }
   return ProcessIs::gone;
+}
+
+bool is_wanted(Folder& folder) {
+  const auto intent = read_intent(folder);
+  return !intent || !*intent || (*intent)->want != Want::stop || (*intent)->by == kShutdownWords;
 }
 
 ChildEnd child_end_of(const Heartbeat& heartbeat) {
@@ -121,6 +133,14 @@ Verdict child_verdict_of(const Heartbeat& heartbeat, ChildKeeper keeper) {
   }
   if (keeper != ChildKeeper::alive) return Verdict::unknown;
   if (heartbeat.life == 0) return Verdict::starting;
+  // A child in trouble that its keeper cannot cure waits for a person, and so does who waits for
+  // it; one that is gone and not over has its next life before it.
+  const bool in_trouble =
+      heartbeat.verdict == Verdict::stalled || heartbeat.verdict == Verdict::looping;
+  if (in_trouble && heartbeat.person_told) return Verdict::waiting;
+  if (heartbeat.verdict == Verdict::dead) return Verdict::starting;
+  // In doubt is not in trouble: its keeper is about to know, and until then it is at work.
+  if (heartbeat.verdict == Verdict::suspect) return Verdict::working;
   // Its own work is done, that of its children is not.
   const bool only_its_own = heartbeat.verdict == Verdict::finished && heartbeat.children > 0;
   return only_its_own ? Verdict::waiting : heartbeat.verdict;
@@ -143,7 +163,7 @@ ChildFacts facts_of(Machine& machine, Folder* folder, ChildKeeper keeper, ChildS
   facts.agent_file = true;
   facts.keeper = keeper;
   facts.own_worktree = seen.agent->own_worktree;
-  look_at_heartbeat(*folder, seen, facts);
+  look_at_heartbeat(machine, *folder, seen, facts);
   if (!facts.unreadable.empty()) return facts;
   const Heartbeat& says = seen.says;
   facts.end = child_end_of(says);

@@ -23,6 +23,9 @@ inline constexpr std::string_view kShutdownWords = "SIGTERM to its keeper";
 
 ChildEnd child_end_of(const Heartbeat& heartbeat);
 
+/// False if somebody ordered it to end, other than with its machine.
+bool is_wanted(Folder& folder);
+
 /// Of a process that is recorded, whoever recorded it; none if its pid is 0.
 ProcessIs process_state(Machine& machine, const ProcessId& process);
 

@@ -250,6 +250,34 @@ TEST(ChildVerdicts, of_one_that_lives_count_only_while_a_keeper_stands_by_them) 
   EXPECT_EQ(child_verdict_of(says, ChildKeeper::alive), Verdict::starting);
 }
 
+TEST(ChildVerdicts, of_one_in_trouble_that_was_left_to_a_person_are_waiting) {
+  Heartbeat says = ended(Status::running, WorkOutcome::none);
+  says.life = 2;
+  for (const Verdict verdict : {Verdict::stalled, Verdict::looping}) {
+    says.verdict = verdict;
+    says.person_told = false;
+    EXPECT_EQ(child_verdict_of(says, ChildKeeper::alive), verdict);
+    says.person_told = true;
+    EXPECT_EQ(child_verdict_of(says, ChildKeeper::alive), Verdict::waiting);
+    EXPECT_EQ(child_verdict_of(says, ChildKeeper::none), Verdict::unknown);
+  }
+}
+
+TEST(ChildVerdicts, of_one_in_doubt_are_work_as_long_as_its_keeper_stands_by_it) {
+  Heartbeat says = ended(Status::running, WorkOutcome::none);
+  says.life = 1;
+  says.verdict = Verdict::suspect;
+  EXPECT_EQ(child_verdict_of(says, ChildKeeper::alive), Verdict::working);
+  EXPECT_EQ(child_verdict_of(says, ChildKeeper::none), Verdict::unknown);
+}
+
+TEST(ChildVerdicts, of_one_between_two_lives_are_a_start) {
+  Heartbeat says = ended(Status::running, WorkOutcome::none);
+  says.life = 1;
+  says.verdict = Verdict::dead;
+  EXPECT_EQ(child_verdict_of(says, ChildKeeper::alive), Verdict::starting);
+}
+
 TEST(ChildVerdicts, of_one_that_waits_for_its_own_children_are_not_the_end) {
   Heartbeat says = ended(Status::running, WorkOutcome::none);
   says.life = 1;
@@ -270,6 +298,19 @@ TEST_F(ChildLook, at_half_a_heartbeat_goes_by_the_record_of_its_keeper) {
   EXPECT_TRUE(facts.started);
   EXPECT_EQ(facts.process, ProcessIs::gone);
   EXPECT_EQ(plan_for(facts).bucket, Bucket::resume);
+}
+
+TEST_F(ChildLook, at_half_a_heartbeat_and_no_record_brings_back_only_one_of_which_nothing_runs) {
+  grow({"coder"});
+  leave_alone();
+  family.kill_keepers("coder");
+  universe.disk.write(family.path("coder", ".heartbeat"), R"({"pid":10)");
+  universe.disk.write(family.path("coder", ".lock"), "");
+  EXPECT_EQ(plan_for(look()).bucket, Bucket::unknown);
+  family.kill_both("coder");
+  EXPECT_EQ(plan_for(look()).bucket, Bucket::resume);
+  universe.looking_fails = "Permission denied";
+  EXPECT_EQ(plan_for(look()).bucket, Bucket::unknown);
 }
 
 }  // namespace

@@ -39,8 +39,7 @@ Children::~Children() = default;
 
 std::string Children::name_of(const Child& child) {
   if (!child.line.agent.empty()) return child.line.agent;
-  const std::string folder = folder_of_heartbeat(child.line.heartbeat);
-  return folder.substr(folder.rfind('/') + 1);
+  return child.name;
 }
 
 // --- Who there is -------------------------------------------------------------------------------
@@ -55,7 +54,13 @@ void Children::read_registry() {
   registry_size_ = (*facts)->size;
   for (const ChildLine& line : read->children) {
     auto& child = by_heartbeat_[line.heartbeat];
-    if (child == nullptr) child = children_.emplace_back(std::make_unique<Child>()).get();
+    if (child == nullptr) {
+      child = children_.emplace_back(std::make_unique<Child>()).get();
+      child->folder = folder_of_heartbeat(line.heartbeat);
+      const std::size_t slash = child->folder.rfind('/');
+      if (slash != std::string::npos) child->team = child->folder.substr(0, slash);
+      child->name = child->folder.substr(slash + 1);
+    }
     child->line = line;
   }
   // Once, before anything new is taken on, and only while nobody registers a child.
@@ -73,21 +78,18 @@ void Children::end_unregistered() {
 
 /// Children of ours are two folders below; whoever is elsewhere is opened by its whole path.
 std::unique_ptr<Folder> Children::open(const Child& child, std::string& problem) {
-  const std::string path = folder_of_heartbeat(child.line.heartbeat);
-  const std::size_t name = path.rfind('/');
-  if (name == std::string::npos) return nullptr;
-  const std::string team = path.substr(0, name);
-  auto& folder = teams_[team];
+  if (child.team.empty()) return nullptr;
+  auto& folder = teams_[child.team];
   if (!folder) {
-    auto opened = machine_.folders.open(team);
+    auto opened = machine_.folders.open(child.team);
     if (!opened) {
       // Nothing there is an answer; anything else is no knowledge.
-      if (machine_.folders.real_path(team)) problem = opened.error().text;
+      if (machine_.folders.real_path(child.team)) problem = opened.error().text;
       return nullptr;
     }
     folder = *std::move(opened);
   }
-  auto opened = folder->folder(path.substr(name + 1));
+  auto opened = folder->folder(child.name);
   if (opened) return *std::move(opened);
   problem = opened.error().text;
   return nullptr;
@@ -226,21 +228,18 @@ void Children::carry_out(Child& child, const ChildPlan& plan, const Care& care) 
       if (care.begin && !child.is_begun) begin(child, is_over(child.seen.says));
       return;
     case Bucket::settled:
-      settle(child, ChildStatus::done, plan.why);
-      return tell_end(child, "child-done", end_words(child));
+      return end(child, ChildStatus::done, plan.why, end_words(child));
     case Bucket::merge:
-      settle(child, ChildStatus::unmerged, plan.why);
-      return tell_end(child, "child-done",
-                      fmt::format("{}. Its work is in {}; `tend merge {}` brings it here",
-                                  end_words(child), child.seen.agent->worktree, name_of(child)));
+      return end(child, ChildStatus::unmerged, plan.why,
+                 fmt::format("{}. Its work is in {}; `tend merge {}` brings it here",
+                             end_words(child), child.seen.agent->worktree, name_of(child)));
     case Bucket::tell:
-      settle(child, ChildStatus::gone, plan.why);
-      return tell_end(
-          child, "child-gone",
+      return end(
+          child, ChildStatus::gone, plan.why,
           fmt::format("{}: {}. See `tend logs {}`", end_words(child), plan.why, name_of(child)));
     case Bucket::drop:
-      settle(child, ChildStatus::gone, plan.why);
-      return tell_end(child, "child-gone", fmt::format("{}: {}", name_of(child), plan.why));
+      return end(child, ChildStatus::gone, plan.why,
+                 fmt::format("{}: {}", name_of(child), plan.why));
     case Bucket::unknown:
       return say_once(child, fmt::format("{} is left alone: {}", name_of(child), plan.why));
     case Bucket::wait:
@@ -274,8 +273,8 @@ void Children::begin(Child& child, bool again) {
     return;
   }
   if (begun_++ == 0) begun_at_ = now;
-  const auto begun = child.watch->replace(
-      program_for(child), folder_of_heartbeat(child.line.heartbeat), {.again = again});
+  child.end_told = false;
+  const auto begun = child.watch->replace(program_for(child), child.folder, {.again = again});
   child.keeper_changed = true;
   if (!begun) return say_once(child, begun.error().text);
   if (*begun) {
@@ -287,8 +286,7 @@ void Children::begin(Child& child, bool again) {
   }
   say_once(child, fmt::format("{} keepers of {} died within 10 minutes: it gets no new one for a "
                               "while; see {}/keeper.log",
-                              KeeperWatch::kMostReplaced, name_of(child),
-                              folder_of_heartbeat(child.line.heartbeat)));
+                              KeeperWatch::kMostReplaced, name_of(child), child.folder));
 }
 
 void Children::settle(Child& child, ChildStatus status, const std::string& note) {
@@ -302,23 +300,31 @@ void Children::settle(Child& child, ChildStatus status, const std::string& note)
   child.line = std::move(line);
 }
 
-/// Once it is written down that it ended; else the next look tries again.
-void Children::tell_end(const Child& child, const std::string& kind, const std::string& text) {
-  if (is_settled(child.line.status)) tell_lead(child, kind, text);
+/// Told first: what is settled is never looked at again. The same told twice is heard once.
+void Children::end(Child& child, ChildStatus status, const std::string& why,
+                   const std::string& text) {
+  const char* const kind = status == ChildStatus::gone ? "child-gone" : "child-done";
+  if (!child.end_told && !tell_lead(child, kind, text)) return;  // the next look tries again
+  child.end_told = true;
+  settle(child, status, why);
 }
 
 /// What its lead should know: in the file that it reads, and for people who follow.
-void Children::tell_lead(const Child& child, const std::string& kind, const std::string& text) {
+bool Children::tell_lead(Child& child, const std::string& kind, const std::string& text) {
   Message message;
   message.at = calendar_seconds(machine_.clock.wall());
   message.kind = kind;
   message.from = name_of(child);
   message.text = text;
+  message.folder = child.folder;
+  message.life = child.seen.says.life;
   if (auto told = append_message(owner_.folder, message); !told) {
-    owner_.say(told.error().text, true);
+    say_once(child, told.error().text);
+    return false;
   }
   const WorkOutcome outcome = child.seen.says.outcome;
   owner_.say(text, outcome == WorkOutcome::failed || outcome == WorkOutcome::escalated);
+  return true;
 }
 
 std::string Children::end_words(const Child& child) {

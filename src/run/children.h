@@ -72,6 +72,9 @@ class Children {
  private:
   struct Child {
     ChildLine line;
+    std::string folder;
+    std::string team;  // the folder that one is in
+    std::string name;  // its last part
     ChildSeen seen;
     std::unique_ptr<KeeperWatch> watch;
     ChildKeeper keeper = ChildKeeper::none;
@@ -79,6 +82,7 @@ class Children {
     bool is_begun = false;       // a keeper was put on that has not taken its lock yet
     bool tried = false;          // to bring its work home
     bool is_held = false;        // it loops
+    bool end_told = false;       // its lead knows how it ended
     std::optional<Verdict> told;
     bool told_asking = false;
     Instant told_at{};
@@ -92,8 +96,8 @@ class Children {
   void begin(Child& child, bool again);
   [[nodiscard]] KeeperProgram program_for(const Child& child);
   void settle(Child& child, ChildStatus status, const std::string& note);
-  void tell_lead(const Child& child, const std::string& kind, const std::string& text);
-  void tell_end(const Child& child, const std::string& kind, const std::string& text);
+  bool tell_lead(Child& child, const std::string& kind, const std::string& text);
+  void end(Child& child, ChildStatus status, const std::string& why, const std::string& text);
   void tell_if_held(Child& child);
   void tell_judge(Child& child, SignalBatch& batch);
   void say_once(Child& child, const std::string& text);

@@ -85,11 +85,13 @@ void Dialogue::hear(const Conversation& conversation) {
 /// A file that cannot be written costs at most a resume by another keeper.
 void Dialogue::write() { std::ignore = write_conversation(folder_, file_); }
 
+bool Dialogue::was_denied(const Conversation& conversation) {
+  return conversation.tools > 0 && conversation.denied >= conversation.tools;
+}
+
 std::string Dialogue::doubt(const Conversation& conversation, std::uint32_t life) {
   if (conversation.failed) return "its last turn ended in an error";
-  if (conversation.tools > 0 && conversation.denied >= conversation.tools) {
-    return "everything it wanted to do was denied";
-  }
+  if (was_denied(conversation)) return "everything it wanted to do was denied";
   if (conversation.denied > 0) {
     return fmt::format("{} of what it wanted to do was denied", conversation.denied);
   }

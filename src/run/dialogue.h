@@ -39,6 +39,8 @@ class Dialogue {
   void hear(const Conversation& conversation);
   /// The life ended well; why that is in doubt, "" if it is not.
   static std::string doubt(const Conversation& conversation, std::uint32_t life);
+  /// It wanted to do something, and nothing of it was allowed.
+  static bool was_denied(const Conversation& conversation);
 
   /// Whether its session grew on disk since this was asked last.
   bool transcripts_grew();

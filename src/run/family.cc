@@ -203,16 +203,24 @@ Result<ChildPlace> reserve_child(Machine& machine, Folder& home, ParentAgent& pa
   return ChildPlace{*std::move(folder), *std::move(registry)};
 }
 
+void give_up(ChildPlace& place) { std::ignore = place.folder->remove(std::string(kAgentFile)); }
+
 Result<void> register_child(Machine& machine, Folder& home, ParentAgent& parent, ChildPlace place,
                             const AgentFile& child) {
-  if (auto written = write_agent(home, *place.folder, child); !written) return written;
+  if (auto written = write_agent(home, *place.folder, child); !written) {
+    give_up(place);
+    return written;
+  }
   ChildLine line;
   line.heartbeat = place.folder->path() + "/" + std::string(kHeartbeatFile);
   line.team = child.role;
   line.task_id = child.task_id;
   line.agent = child.agent;
   line.at = calendar_seconds(machine.clock.wall());
-  if (auto written = append_child(*parent.folder, line); !written) return written;
+  if (auto written = append_child(*parent.folder, line); !written) {
+    give_up(place);
+    return written;
+  }
   place.registry.reset();
   poke_keeper(machine, *parent.folder);
   return {};

@@ -45,6 +45,8 @@ struct ChildPlace {
 Result<ChildPlace> reserve_child(Machine& machine, Folder& home, ParentAgent& parent,
                                  AgentFile& child);
 
+/// No agent after all: its name is free again.
+void give_up(ChildPlace& place);
 /// Writes what the child is, then the line in the parent's registry: from then on it is started,
 /// whatever becomes of us. Pokes the parent's keeper.
 Result<void> register_child(Machine& machine, Folder& home, ParentAgent& parent, ChildPlace place,

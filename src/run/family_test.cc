@@ -185,6 +185,16 @@ TEST_F(ChildPlaceTest, is_registered_as_requested_and_the_keeper_is_told) {
   EXPECT_EQ(universe.sent().back().kill, Kill::look);
 }
 
+TEST_F(ChildPlaceTest, that_cannot_be_registered_leaves_its_name_free) {
+  AgentFile child = coder();
+  auto place = reserve(child);
+  ASSERT_TRUE(place);
+  universe.disk.room = 0;
+  EXPECT_FALSE(enter(*std::move(place), child));
+  universe.disk.room.reset();
+  EXPECT_EQ(refused(coder()), "it is not");
+}
+
 TEST_F(ChildPlaceTest, waits_for_others_who_register) {
   auto held = hold_registry();
   universe.after(10s, [&] { held.reset(); });

@@ -51,15 +51,24 @@ Result<std::unique_ptr<File>> lock_names(Machine& machine, Folder& home) {
   }
 }
 
-Result<void> refuse_second_keeper(Machine& machine, Folder& home, const ProcessId& watched) {
+bool is_same_subject(const AgentFile& agent, const KnownAgent& known) {
+  if (agent.watched) return known.heartbeat.process == *agent.watched;
+  const auto other = read_agent_file(*known.folder);
+  return other && other->store == agent.store;
+}
+
+/// Two that watch the same would alarm and poke twice. REQUIRES a process or stores to watch.
+Result<void> refuse_second_keeper(Machine& machine, Folder& home, const AgentFile& agent) {
   const auto agents = agents_of(home);
   if (!agents) return std::unexpected(agents.error());
   for (const KnownAgent& known : *agents) {
     const Heartbeat& says = known.heartbeat;
-    if (!known.folder || is_terminal(says.status) || says.process != watched) continue;
+    if (!known.folder || is_terminal(says.status) || !is_same_subject(agent, known)) continue;
     if (!has_keeper(machine, *known.folder)) continue;  // nobody looks after it any more
-    return fail(fmt::format("process {0} has a keeper already, as {1}; see `tend explain {1}`",
-                            says.process.pid, says.agent));
+    const std::string subject =
+        agent.watched ? fmt::format("process {}", says.process.pid) : "store:" + agent.store;
+    return fail(fmt::format("{0} has a keeper already, as {1}; see `tend explain {1}`", subject,
+                            says.agent));
   }
   return {};
 }
@@ -79,9 +88,8 @@ Result<void> refuse_second_of_name(Machine& machine, Folder& home, const std::st
 }
 
 Result<void> refuse_second(Machine& machine, Folder& home, const AgentFile& agent) {
-  if (agent.watched) {
-    auto ok = refuse_second_keeper(machine, home, *agent.watched);
-    if (!ok) return ok;
+  if (agent.watched || !agent.store.empty()) {
+    if (auto ok = refuse_second_keeper(machine, home, agent); !ok) return ok;
   }
   return refuse_second_of_name(machine, home, agent.agent);
 }

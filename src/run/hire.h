@@ -23,7 +23,7 @@ struct KeeperProgram {
 
 /// Makes a session folder in `home` with `agent.json` in it. Fills in the names of agent and
 /// session where they are empty. Refuses, and says what to do, if an agent of that name is not over
-/// or the process to watch has a keeper. Nothing runs yet.
+/// or what is to be watched has a keeper. Nothing runs yet.
 Result<std::unique_ptr<Folder>> make_agent(Machine& machine, Folder& home, AgentFile& agent);
 
 /// The same in a folder that `make` makes, for one that belongs to a session already.

@@ -124,5 +124,25 @@ TEST_F(Hire, waits_for_others_who_look_at_the_names) {
   EXPECT_EQ(take_on("a"), "");
 }
 
+TEST_F(Hire, S15_refuses_a_second_watch_of_the_same_stores) {
+  AgentFile watched = kept.agent;
+  watched.command.clear();
+  watched.store = "deacon";
+  kept.agent = watched;
+  kept.config.stores["deacon"].preset = Preset::teaparty;
+  kept.config.stores["deacon"].root = "/job";
+  kept.start_keeper();
+  universe.run_for(10s);
+  watched.agent = "other";
+  EXPECT_EQ(take_on(watched),
+            "store:deacon has a keeper already, as worker-s1; see `tend explain worker-s1`");
+  watched.store = "witness";
+  EXPECT_EQ(take_on(watched), "");
+  watched.agent = "third";
+  watched.store = "deacon";
+  universe.kill(kept.keeper);
+  EXPECT_EQ(take_on(watched), "");
+}
+
 }  // namespace
 }  // namespace tend

@@ -250,18 +250,24 @@ TEST(Replay, takes_over_the_deadline_of_a_restored_judge) {
                                                      "721000 action ping"}));
 }
 
-TEST(Replay, looks_again_at_once_under_another_policy) {
+TEST(Replay, counts_another_policy_from_when_it_takes_effect) {
   Policy strict = built_in_policy("agent").value();
   ASSERT_TRUE(set_limit(strict, "model", 50s));
   for (const bool looks_again : {false, true}) {
     Judge judge = Judge::restore(strict, silent_judge().snapshot()).value();
-    if (looks_again) judge.look_again();
+    if (looks_again) {
+      judge.take_on_policy();
+      judge.step({}, Instant{101s});
+      judge.step({}, Instant{110s});
+    }
     Listing listing;
     Always always;
     Replay replay(std::move(judge), always, listing);
-    replay.run_to(Instant{150s});
+    replay.run_to(Instant{159s});
+    EXPECT_TRUE(listing.lines.empty());
+    replay.run_to(Instant{170s});
     ASSERT_EQ(listing.lines.empty(), !looks_again);
-    EXPECT_TRUE(!looks_again || listing.lines.front() == "101000 verdict suspect");
+    EXPECT_TRUE(!looks_again || listing.lines.front() == "160000 verdict suspect");
   }
 }
 

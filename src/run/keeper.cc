@@ -16,7 +16,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kBetweenLooks = 50ms;  // hints come in showers
-constexpr Duration kFaultAgain = 20s;     // a fault that lasts is said again before it is forgotten
+constexpr Duration kLookAtSuspect = 5s;
+constexpr Duration kFaultAgain = 20s;  // a fault that lasts is said again before it is forgotten
 constexpr Duration kShortestPoll = 100ms;
 constexpr Duration kLongestPoll = 5s;
 constexpr Duration kShortLife = 60s;  // one after the other: each has to wait longer for the next
@@ -51,6 +52,14 @@ Exit exit_of(const ExitStatus& status) {
   return {};
 }
 
+constexpr std::size_t kMostEventsKept = 200;
+constexpr Duration kMayHaveSpoken = 15min;  // after output was lost
+
+bool is_calm(Verdict verdict) {
+  return verdict == Verdict::starting || verdict == Verdict::working ||
+         verdict == Verdict::waiting || verdict == Verdict::idle || verdict == Verdict::finished;
+}
+
 bool is_over(RunState state) {
   return state == RunState::zombie || state == RunState::gone || state == RunState::reused;
 }
@@ -63,7 +72,8 @@ Keeper::Keeper(Machine& machine, std::unique_ptr<Folder> folder, std::unique_ptr
       folder_(std::move(folder)),
       home_(std::move(home)),
       settings_(std::move(settings)),
-      pauses_(machine.clock) {}
+      pauses_(machine.clock),
+      verdict_since_(machine.clock.now()) {}
 
 Keeper::~Keeper() = default;
 
@@ -125,16 +135,19 @@ void Keeper::look() {
                                                          : std::min(poll_every_ * 2, kLongestPoll);
   note_process(condition);
   look_at_tree(now);
+  look_at_stores(now);
   look_around(now);
   note_faults(now);
   judge_now(now);
+  break_off_if_void();
+  if (stage_ < Stage::over) remember_own_looks();
   beat_if_due(now);
   if (stage_ == Stage::replaced) return;
+  if (task_ && stage_ < Stage::leaving) task_->judged(gets_on(), now);
   senses_->bound(stage_ != Stage::living);
   say_remarks();
   settle();
   write_events();
-  if (stage_ < Stage::over) remember_sleep();
   looking_ = false;
   if (!batch_.signals.empty() || senses_->has_more()) look_is_due_ = true;
   if (stage_ < Stage::over) schedule();
@@ -178,9 +191,12 @@ void Keeper::note_faults(Instant now) {
                                       : heartbeat_problem_;
   if (problem.empty()) {
     if (fault_said_) event("note", "the agent's files can be read and written again", "", false);
+    // What it printed where nothing could be written is lost: its silence may be none.
+    if (std::exchange(was_mute_, false)) not_ended_before_ = now + kMayHaveSpoken;
     fault_said_.reset();
     return;
   }
+  was_mute_ = was_mute_ || !deaf;
   if (fault_said_ && now - *fault_said_ < kFaultAgain) return;
   if (!fault_said_) {
     const std::string_view what = deaf   ? "agent cannot be heard"
@@ -199,6 +215,8 @@ void Keeper::judge_now(Instant now) {
     for (const Ruling& ruling : recorder_->judge(batch_, now, senses_->offsets())) take(ruling);
     now = machine_.clock.now();
   } while (advance_chain());
+  if (tell_at_ && now >= *tell_at_) tell_what_waits();
+  close_incident_if_well();
 }
 
 void Keeper::on_verdict(const Decision& decision) {
@@ -206,6 +224,9 @@ void Keeper::on_verdict(const Decision& decision) {
   says.verdict = decision.verdict;
   says.phase = decision.phase;
   says.since = calendar_seconds(machine_.clock.wall());
+  verdict_since_ = machine_.clock.now();
+  says.silent_since = silent_since(decision.verdict);
+  if (is_calm(decision.verdict)) says.person_told = false;
   says.because.clear();
   for (const Reason& reason : decision.because()) says.because.push_back(describe(reason));
   if (decision.verdict == Verdict::orphaned) says.leaving = true;
@@ -216,22 +237,30 @@ void Keeper::on_verdict(const Decision& decision) {
 }
 
 void Keeper::settle() {
-  Heartbeat& says = pulse_->change();
   // A resume that was judged right and left undone is none.
-  says.resumes_spent = std::min(recorder_->judge().resumes(), std::max(record_.life, 1U) - 1);
-  says.resumes_allowed = recorder_->judge().policy().budget.between_refills;
+  const std::uint32_t spent =
+      std::min(recorder_->judge().resumes(), std::max(record_.life, 1U) - 1);
+  const std::uint32_t allowed = recorder_->judge().policy().budget.between_refills;
+  if (pulse_->says().resumes_spent != spent || pulse_->says().resumes_allowed != allowed) {
+    pulse_->change().resumes_spent = spent;
+    pulse_->change().resumes_allowed = allowed;
+  }
   if (begins_by_order_) begin_by_order();
   if (stage_ == Stage::between && !acting_) settle_end();
   if (stage_ == Stage::replaced) return;
   say_when_it_begins();
   const auto written = pulse_->write();
-  heartbeat_problem_ = written ? "" : written.error().text;
+  if (written) {
+    heartbeat_problem_.clear();
+  } else {
+    heartbeat_problem_ = written.error().text;
+  }
   if (written && parent_ && std::exchange(parent_waits_, false)) parent_->poke();
 }
 
 void Keeper::say_when_it_begins() {
+  if (begin_at_.has_value() == !pulse_->says().next.empty()) return;
   Heartbeat& says = pulse_->change();
-  if (begin_at_.has_value() == !says.next.empty()) return;
   says.next = begin_at_ ? fmt::format("life {} begins", record_.life + 1) : "";
   says.next_at = 0;
   if (begin_at_) {
@@ -258,6 +287,11 @@ void Keeper::settle_end() {
   if (verdict == Verdict::finished && own_word_ != WorkOutcome::none) {
     return leave(own_word_, "its own word");
   }
+  // That it was to end is in the journal; by whose order, a disk may have lost.
+  if (verdict == Verdict::finished && recorder_->judge().want() == Want::stop) {
+    return leave(WorkOutcome::stopped, ended_by_);
+  }
+  if (watches_stores() && !stores_->says_ended()) return;  // its own system may bring it back
   if (verdict == Verdict::finished) {
     const bool drains = intent_ && intent_->want == Want::drain;
     if (restart != RestartPolicy::always || only_watches() || drains) {
@@ -288,7 +322,8 @@ void Keeper::beat_if_due(Instant now) {
   if (!holds_lock()) return;
   std::ignore = lock_->touch();
   if (!settings_.agent.tmux.empty()) look_at_terminal();
-  if (process_ && !is_over(last_state_)) beat();
+  const bool is_seen = process_ ? !is_over(last_state_) : watches_stores() && stores_->is_fresh();
+  if (is_seen) beat();
   // A second opinion for a stream that is silent: its session grows on disk.
   if (process_ && dialogue_->transcripts_grew()) {
     batch_.signals.push_back({.is = Kind::activity, .from = ActivityFrom::log});
@@ -317,14 +352,21 @@ void Keeper::schedule() {
   plan_sample();
   earlier(recorder_->next());
   earlier(sample_at_);
+  earlier(sample_again_at_);
   earlier(life_ends_at_);
   earlier(poll_at_);
   earlier(children_->next());
+  if (task_) earlier(task_->next());
+  if (stores_) earlier(stores_->next());
   if (stop_below_) earlier(stop_below_->until);
   // What waits for something else is not waited for by looking at the clock.
   if (begin_at_ > now) earlier(begin_at_);
   if (kill_after_ > now) earlier(kill_after_);
+  if (tell_at_ > now) earlier(tell_at_);
+  if (not_ended_before_ > now) earlier(not_ended_before_);
   if (!change_) earlier(last_look_ + poll_every_);
+  // Who looks often knows soon that it did not run: before somebody may be ended for its silence.
+  if (recorder_->judge().verdict() == Verdict::suspect) earlier(last_look_ + kLookAtSuspect);
   // What the last look was late for lies behind it. What came due while it lasted does not: we may
   // have been stopped in the middle of it.
   pauses_.expect(std::max(when, last_look_ + 1ms));
@@ -374,11 +416,17 @@ void Keeper::event(std::string_view kind, std::string_view what, std::string_vie
   events_.push_back(std::move(event));
 }
 
-/// Events are for people who follow: they are written when what cannot wait is done. That one could
-/// not be written is seen in the journal.
+/// Events are for people who follow: they are written when what cannot wait is done. What cannot be
+/// written is tried again with the next, up to a bound.
 void Keeper::write_events() {
-  for (const Event& event : std::exchange(events_, {})) {
-    if (auto done = append_event(*home_, event); !done) recorder_->remark(done.error().text);
+  while (!events_.empty()) {
+    const auto done = append_event(*home_, events_.front());
+    if (done) events_problem_.clear();
+    if (!done && std::exchange(events_problem_, done.error().text) != done.error().text) {
+      recorder_->remark(done.error().text);
+    }
+    if (!done && events_.size() <= kMostEventsKept) break;
+    events_.pop_front();
   }
   if (stage_ != Stage::replaced) recorder_->write();
 }

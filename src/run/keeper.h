@@ -25,16 +25,22 @@
 #include "act/tell.h"
 #include "base/result.h"
 #include "judge/policy.h"
+#include "judge/stores.h"
 #include "os/machine.h"
 #include "run/children.h"
 #include "run/dialogue.h"
+#include "run/herald.h"
 #include "run/hire.h"
 #include "run/own_pauses.h"
 #include "run/parent_watch.h"
+#include "run/patrol_lookout.h"
 #include "run/pulse.h"
 #include "run/recorder.h"
 #include "run/senses.h"
+#include "run/store_watch.h"
+#include "run/task_work.h"
 #include "store/agent_file.h"
+#include "store/config.h"
 #include "store/events.h"
 #include "store/intent.h"
 #include "store/life_record.h"
@@ -49,6 +55,8 @@ struct KeeperSettings {
   std::string runtime_folder;            // absolute and short, for sockets; "" if there is none
   KeeperProgram program = {};            // for the keepers of others in its tree
   bool again = false;                    // take back an end that was no end of its own
+  Config config = {};                    // the channels on which people are told, who has the tasks
+  std::string config_problem = {};       // why nobody knows it; "" if all is well
 };
 
 class Keeper {
@@ -103,10 +111,10 @@ class Keeper {
   void take_over(const Recorder::Found& found);
   [[nodiscard]] WallTime seen_until(const Recorder::Found& found);
   void remember_life(const Recorder::Found& found);
-  [[nodiscard]] bool was_at_work_before_boot() const;
+  [[nodiscard]] bool was_at_work_before_boot(const Recorder::Found& found) const;
   void note_absence(const Recorder::Found& found);
   [[nodiscard]] Duration slept_so_far();
-  void remember_sleep();
+  void remember_own_looks();
   std::unique_ptr<Process> find_process(const Recorder::Found& found);
   void note_begin();
   void take_owed(const std::vector<Ruling>& owed);
@@ -125,7 +133,8 @@ class Keeper {
   void end_rest(bool at_once);
   void write_end();
   [[nodiscard]] std::optional<std::unique_ptr<File>> close_registry();
-  void tell_end(const std::string& over);
+  [[nodiscard]] bool tell_end();
+  [[nodiscard]] std::string end_words() const;
   void say_doubt();
   void begin_dialogue(LaunchOrder& order);
   void stop_loop();
@@ -135,6 +144,7 @@ class Keeper {
   /// Of ours, inside its work tree.
   [[nodiscard]] std::vector<std::string> excluded() const;
   [[nodiscard]] bool only_watches() const { return settings_.agent.command.empty(); }
+  [[nodiscard]] bool watches_stores() const { return !settings_.agent.store.empty(); }
 
   // keeper_orders.cc: what the agent says by itself, and what people want.
   void listen();
@@ -145,6 +155,7 @@ class Keeper {
   void order_own_stop(const std::string& by);
   void stop_now(const Intent& intent);
   void order_stop(bool at_once, const std::string& by);
+  void stop_again_later(const std::string& why);
   void save_and_end(bool at_once, bool again);
   void begin_by_order();
   void keep_paused();
@@ -171,14 +182,28 @@ class Keeper {
   void note_asking();
   [[nodiscard]] std::string news();
 
+  // keeper_task.cc: the task that its agent works on.
+  void begin_task();
+  void claim_task();
+  [[nodiscard]] bool gets_on() const;
+  /// False if the end has to wait for that.
+  bool settle_task();
+
   // keeper_acts.cc: doing what was decided.
   void take(const Ruling& ruling);
   void tell_person(const Ruling& ruling);
+  void tell_what_waits();
+  void leave_untold();
+  void close_incident(const std::string& why);
+  [[nodiscard]] bool is_told_of_another_life(const Ruling& ruling) const;
+  [[nodiscard]] bool is_well_again() const;
+  void close_incident_if_well();
   [[nodiscard]] Incident incident_of(Action action, const std::string& why) const;
   /// Begins the next act of the chain; true if there is something new to judge.
   bool advance_chain();
   /// Each of these begins or finishes the first of the chain.
   void do_preserve();
+  bool saves_again();
   void do_kill();
   void do_begin_again();
   [[nodiscard]] bool must_wait(const Ruling& ruling);
@@ -187,6 +212,9 @@ class Keeper {
   void say_when_it_begins();
   void pause_before_begin(std::uint32_t attempts_before);
   void preserve(const std::string& why, std::function<void(const Result<Preserved>&)> done);
+  [[nodiscard]] bool is_ending_by_verdict() const { return ending_ && process_ && !chain_.empty(); }
+  void break_off_if_void();
+  bool may_send_signal();
   void end_processes(bool at_once, std::function<void(const Ended&)> done);
   void finish_first(std::string_view result);
   void forget_chain(std::string_view result);
@@ -195,12 +223,24 @@ class Keeper {
   void event(std::string_view kind, std::string_view what, std::string_view result,
              bool needs_person);
 
+  // keeper_stores.cc: what other systems say of it.
+  void begin_stores();
+  void note_sinks(const std::vector<AgentStore>& sinks);
+  void look_at_stores(Instant now);
+  void follow_subject();
+  void tell_divergence();
+  void poke(const Ruling& ruling);
+  [[nodiscard]] Duration silent_for() const;
+  [[nodiscard]] std::string why_not_end_watched() const;
+
   // keeper_looks.cc: evidence that is only looked for when it matters.
   void look_around(Instant now);
   void plan_sample();
+  void compare_samples(Instant now);
   void sample();
   [[nodiscard]] bool shares_worktree();
   void look_at_fleet(Instant now);
+  [[nodiscard]] double silent_since(Verdict verdict) const;
   /// What all processes of the agent have used so far.
   struct Used {
     Instant at{};
@@ -244,8 +284,9 @@ class Keeper {
   WorkOutcome outcome_ = WorkOutcome::none;
 
   std::unique_ptr<Children> children_;
-  std::unique_ptr<ParentWatch> parent_;  // nullptr: it has none
-  bool parent_waits_ = false;            // for a word that is about to be written
+  std::unique_ptr<ParentWatch> parent_;    // nullptr: it has none
+  bool parent_waits_ = false;              // for a word that is about to be written
+  std::unique_ptr<PatrolLookout> patrol_;  // nullptr: it cannot start one
   Instant tree_due_{};
   struct StopBelow {
     Intent intent;
@@ -264,15 +305,47 @@ class Keeper {
   std::vector<std::string> asking_;           // calls that wait for its parent
   WorkOutcome own_word_ = WorkOutcome::none;  // what it said of its work in this life
   Subscribed commit_;
+  std::unique_ptr<TaskWork> task_;  // nullptr: it works on none
+  bool task_claimed_ = false;       // or it may begin without
+  bool was_denied_ = false;         // it ended well, and nothing that it wanted was allowed
 
-  std::vector<Event> events_;  // to be written at the end of a look
-  std::deque<Ruling> chain_;   // what is to be done, in this order
-  bool acting_ = false;        // something is under way that ends processes or saves work
+  std::unique_ptr<StoreWatch> stores_;  // nullptr: no other system knows it
+  DivergenceWatch divergence_;
+  bool divergence_untold_ = false;
+  bool divergence_told_ = false;
+  Subscribed poking_;
+
+  std::deque<Event> events_;  // to be written at the end of a look
+  std::string events_problem_;
+  std::deque<Ruling> chain_;  // what is to be done, in this order
+  bool acting_ = false;       // something is under way that ends processes or saves work
   std::unique_ptr<Ending> ending_;
   std::unique_ptr<Preserve> preserve_;
-  std::unique_ptr<Tell> tell_;
-  std::deque<Ruling> telling_;         // what tell_ has not finished yet
-  std::optional<Instant> kill_after_;  // there must be time to see whether others are silent too
+  std::unique_ptr<Herald> herald_;  // nullptr: there is nobody to tell
+  struct Telling {
+    Ruling ruling;
+    Incident incident;
+  };
+  std::deque<Telling> telling_;  // what could not be put into the outbox yet
+  std::optional<Instant> tell_at_;
+  std::string tell_problem_;
+  bool incident_open_ = false;         // it may be
+  std::optional<Verdict> told_under_;  // nothing: by a keeper before us, nobody knows
+  std::string told_why_;
+  std::uint32_t told_life_ = 0;
+  std::optional<Instant> well_since_;
+  bool end_told_ = false;
+  std::uint32_t end_tries_ = 0;
+  Instant verdict_since_{};                  // as this keeper saw it
+  std::optional<Instant> not_ended_before_;  // some of what it printed may be lost
+  bool was_mute_ = false;                    // a fault of writing lasts
+  /// At what could not be looked at, or did not end.
+  static constexpr Duration kLookAgain = std::chrono::seconds{10};
+  std::optional<Instant> kill_after_;  // others may be silent too, or nothing could be looked at
+  std::optional<Instant> saved_at_;    // by the chain
+  bool has_signalled_ = false;         // in the end that is at hand
+  Instant hear_until_{};               // before it is begun
+  std::string not_stopped_;            // why a stop was not carried out; "" if it was
   std::optional<Instant> begin_at_;    // the next life, after a pause
   std::uint32_t attempts_ = 0;
   std::uint32_t short_lives_ = 0;     // in a row, of those that ended well
@@ -294,9 +367,10 @@ class Keeper {
 
   std::optional<Instant> sample_for_;  // the deadline that a sample was planned for
   std::optional<Instant> sample_at_;
+  std::optional<Instant> sample_again_at_;
   std::optional<Used> used_before_;
   bool files_changed_ = false;
-  WallTime files_since_{};
+  Instant files_since_{};  // the calendar may be set back
   std::optional<Instant> fleet_looked_;
   bool fleet_silent_ = false;  // when it was looked at last
 

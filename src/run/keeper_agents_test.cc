@@ -4,6 +4,7 @@
 #include <string>
 
 #include "run/kept_test.h"
+#include "run/task_test.h"
 
 namespace tend {
 namespace {
@@ -55,6 +56,16 @@ class KeptAgent : public testing::Test {
   [[nodiscard]] bool told(std::string_view what) const {
     return std::ranges::any_of(kept.journal("note"),
                                [&](const std::string& note) { return note.contains(what); });
+  }
+  /// With a limit of 300 s, and a weak sign now and then.
+  void expect_twice_the_time() {
+    kept.start_keeper();
+    kept.universe.run_for(560s);
+    // Without it this would have been stalled at 420 s.
+    EXPECT_EQ(kept.heartbeat().verdict, Verdict::suspect);
+    EXPECT_EQ(kept.heartbeat().life, 1U);
+    kept.universe.run_for(200s);
+    EXPECT_EQ(kept.heartbeat().life, 2U) << "it proves no progress, and has a ceiling";
   }
   void kill_agent() { kept.universe.signal(claudes().front(), Kill::kill); }
 
@@ -216,13 +227,123 @@ TEST_F(KeptAgent, whose_session_grows_on_disk_is_given_more_time) {
     self.every(20s, [transcript](SimSelf& me) { me.write(transcript, "more\n"); });
   });
   kept.policy.limits.model = 300s;
+  expect_twice_the_time();
+}
+
+TEST_F(KeptAgent, whose_tool_computes_without_a_word_is_given_twice_its_time) {
+  behave([](SimSelf& self) {
+    self.print(init() + tool_opened("t1", ""));
+    self.compute(50);
+  });
+  kept.policy.limits.tool = 300s;
+  expect_twice_the_time();
+}
+
+TEST_F(KeptAgent, that_receives_something_now_and_then_is_given_more_time) {
+  behave([](SimSelf& self) {
+    self.print(init());
+    self.every(1s, [](SimSelf& me) { me.receive(100); });
+  });
+  kept.policy.limits.model = 300s;
+  expect_twice_the_time();
+}
+
+TEST_F(KeptAgent, S25_a_limit_that_names_its_end_is_waited_for_until_then_and_spends_nothing) {
+  const auto resets = std::chrono::duration_cast<std::chrono::seconds>(
+      kept.universe.wall().time_since_epoch() + 5h);
+  behave([resets](SimSelf& self) {
+    if (self.variable("TEND_LIFE") != "1") return work(self);
+    self.print(init() +
+               R"({"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":)" +
+               std::to_string(resets.count()) + "}}\n" +
+               result(R"("is_error":true,"api_error_status":429)"));
+    self.exit_after(1s, 1);
+  });
   kept.start_keeper();
-  kept.universe.run_for(560s);
-  // Without it this would have been stalled at 420 s.
-  EXPECT_EQ(kept.heartbeat().verdict, Verdict::suspect);
+  kept.universe.run_for(5h - 1min);
+  EXPECT_EQ(kept.heartbeat().verdict, Verdict::waiting);
   EXPECT_EQ(kept.heartbeat().life, 1U);
-  kept.universe.run_for(200s);
-  EXPECT_EQ(kept.heartbeat().life, 2U) << "it proves no progress, and has a ceiling";
+  kept.universe.run_for(10min);
+  EXPECT_EQ(kept.heartbeat().life, 2U);
+  EXPECT_EQ(kept.heartbeat().verdict, Verdict::working);
+  EXPECT_EQ(kept.heartbeat().resumes_spent, 0U);
+  kept.check_replay();
+}
+
+TEST_F(KeptAgent, S26_one_that_only_talks_of_rate_limits_is_no_limited_one) {
+  behave([](SimSelf& self) {
+    self.print(init());
+    self.every(10s, [n = 0](SimSelf& me) mutable {
+      me.print(said("429 rate limit reached: unauthorized, overloaded " + std::to_string(++n)));
+    });
+    self.after(2min, [](SimSelf& me) { me.exit(1); });
+  });
+  kept.start_keeper();
+  kept.universe.run_for(1min);
+  EXPECT_EQ(kept.heartbeat().verdict, Verdict::working);
+  kept.universe.run_for(2min);
+  EXPECT_EQ(kept.heartbeat().life, 2U) << "it failed, and is not waited for as for a provider";
+  EXPECT_EQ(kept.heartbeat().resumes_spent, 1U);
+}
+
+/// Exits as often as it is begun.
+void be_refused(SimSelf& self) {
+  self.print(init() + result(R"("is_error":true,"api_error_status":401)"));
+  self.exit_after(1s, 1);
+}
+
+TEST_F(KeptAgent, S27_one_that_may_not_log_in_waits_for_a_person_and_is_no_crash_loop) {
+  behave(be_refused);
+  kept.start_keeper();
+  kept.universe.run_for(24h);
+  EXPECT_EQ(kept.heartbeat().verdict, Verdict::waiting);
+  EXPECT_GE(kept.count("action", "notify"), 1);
+  EXPECT_EQ(kept.count("action", "escalate"), 0);
+  EXPECT_EQ(kept.heartbeat().resumes_spent, 0U);
+  EXPECT_LE(kept.heartbeat().life, 24 * 6U) << "a try in ten minutes";
+  kept.check_replay();
+}
+
+TEST_F(KeptAgent, S27_of_one_that_may_not_log_in_a_person_hears_once_until_it_works_again) {
+  const auto told = [this] {
+    std::string kinds;
+    for (const auto& run : kept.universe.ran()) {
+      if (run.command.front() != "tell-me") continue;
+      kinds += nlohmann::json::parse(run.input)["kind"].get<std::string>() + " ";
+    }
+    return kinds;
+  };
+  kept.agent.notify = {"tell-me"};
+  kept.universe.answers["tell-me"] = {.takes = 1s};
+  behave(be_refused);
+  kept.start_keeper();
+  kept.universe.run_for(24h);
+  EXPECT_EQ(told(), "open ");
+  EXPECT_GT(kept.heartbeat().life, 100U);
+  behave([](SimSelf& self) {
+    self.print(init());
+    self.every(10s, [n = 0](SimSelf& me) mutable { me.print(said(std::to_string(++n))); });
+  });
+  kept.universe.run_for(15min);
+  EXPECT_EQ(told(), "open close ");
+}
+
+TEST_F(KeptAgent, S40_one_that_was_allowed_nothing_and_exits_well_has_not_done_its_task) {
+  TasksAtHome tasks(kept.universe);
+  tasks.add("t1");
+  kept.agent.task = "t1";
+  behave([](SimSelf& self) {
+    self.print(init() + tool_opened("t1") + tool_closed("t1") +
+               said("Please grant me permission to write") +
+               result(R"("is_error":false,"permission_denials":[{"tool_name":"Write"}])"));
+    self.exit_after(1s, 0);
+  });
+  kept.start_keeper();
+  kept.universe.run_for(1min);
+  EXPECT_TRUE(kept.over());
+  EXPECT_EQ(tasks.task("t1").status, kOpen);
+  EXPECT_EQ(tasks.task("t1").heartbeat_message,
+            "given back: done, exit 0, in doubt: everything it wanted to do was denied");
 }
 
 }  // namespace

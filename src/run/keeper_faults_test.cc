@@ -43,6 +43,8 @@ TEST_F(Faults, of_a_full_disk_leave_a_hanging_agent_alone_until_there_is_room) {
   EXPECT_TRUE(universe.runs("worker"));
   universe.disk.room.reset();
   universe.run_for(10min);
+  EXPECT_EQ(starts(), 1) << "what it printed meanwhile is lost: it has its time again";
+  universe.run_for(10min);
   expect_working(2);
 }
 
@@ -370,6 +372,25 @@ TEST_F(Faults, of_the_calendar_and_of_the_keeper_together_kill_nobody) {
   EXPECT_EQ(kept.heartbeat().verdict, Verdict::unknown);
 }
 
+TEST_F(Faults, of_the_calendar_hide_no_beat_that_came_without_a_keeper) {
+  kept.policy.limits.beats = {.suspect = 10min, .stalled = 12min};
+  const auto beat = [](SimSelf& self) { self.touch(Kept::path(".beat")); };
+  behave([beat](SimSelf& self) {
+    self.after(1s, beat);
+    self.after(6min, beat);
+  });
+  kept.start_keeper();
+  universe.run_for(4min);
+  universe.kill(kept.keeper);
+  universe.run_for(4min);
+  universe.step_wall(-1h);
+  kept.start_keeper();
+  universe.run_for(9min);
+  expect_working(1);
+  universe.run_for(30min);
+  EXPECT_GT(kept.count("action", "kill"), 0);
+}
+
 TEST_F(Faults, of_sleep_and_lag_together_are_told_as_they_were_lived) {
   for (int sleep = 1; sleep <= 40; sleep += 3) {
     for (int lag = 0; lag <= 40; lag += 3) {
@@ -407,6 +428,61 @@ TEST_F(Faults, of_a_slow_version_control_do_not_kill_one_that_woke_up) {
   expect_working(1);
 }
 
+TEST_F(Faults, of_a_slow_disk_do_not_kill_one_that_woke_while_its_end_was_written_down) {
+  int spared = 0;
+  for (Duration wakes = 119s; wakes < 135s; wakes += 250ms) {
+    Kept one;
+    one.be_patient_as_with_an_agent();
+    one.policy.limits.model = 100s;
+    one.policy.limits.confirm = 20s;
+    std::optional<Instant> woke;
+    one.universe.behaviours["worker"] = [&](SimSelf& self) {
+      hang(self);
+      self.after(wakes, [&](SimSelf& me) {
+        woke = one.universe.now();
+        me.print("awake\n");
+      });
+    };
+    one.start_keeper();
+    one.universe.run_for(118s);
+    one.universe.call_takes = 200ms;
+    one.universe.run_until([&] { return !one.universe.sent().empty(); }, 30s);
+    if (one.universe.sent().empty()) {
+      spared += one.count("action", "kill");
+    } else {
+      EXPECT_FALSE(woke) << wakes.count();
+    }
+  }
+  EXPECT_GT(spared, 0);
+}
+
+TEST_F(Faults, of_a_slow_disk_do_not_save_one_that_only_makes_a_noise) {
+  behave([](SimSelf& self) {
+    hang_once(self);
+    if (self.variable("TEND_LIFE") != "1") return;
+    self.every(1s, [](SimSelf& me) { me.append(Kept::path("signals.jsonl"), "noise\n"); });
+  });
+  kept.start_keeper();
+  universe.run_for(10min);
+  EXPECT_EQ(starts(), 2);
+  expect_working(2);
+}
+
+TEST_F(Faults, of_a_keeper_that_did_not_run_just_before_its_second_look_put_off_a_kill) {
+  behave(hang_once);
+  kept.start_keeper();
+  ASSERT_TRUE(
+      universe.run_until([&] { return kept.heartbeat().verdict == Verdict::suspect; }, 10min));
+  universe.run_for(1s);
+  universe.pause(kept.keeper);
+  universe.run_for(40s);
+  universe.go_on(kept.keeper);
+  universe.run_for(50s);
+  EXPECT_EQ(starts(), 1) << "it is looked at again first";
+  universe.run_for(10min);
+  expect_working(2);
+}
+
 TEST_F(Faults, of_the_observer_put_off_a_kill_and_do_not_forget_it) {
   have_a_work_tree(60s);
   behave(hang_once);
@@ -418,6 +494,36 @@ TEST_F(Faults, of_the_observer_put_off_a_kill_and_do_not_forget_it) {
   EXPECT_EQ(starts(), 1);
   universe.run_for(5min);
   expect_working(2);
+}
+
+/// Its first life hangs, and takes no notice of being interrupted.
+void hang_deaf_to_interrupts(SimSelf& self) {
+  hang_once(self);
+  if (self.variable("TEND_LIFE") == "1") self.ignore(Kill::interrupt);
+}
+
+TEST_F(Faults, of_the_observer_break_off_a_kill_that_has_begun) {
+  behave(hang_deaf_to_interrupts);
+  kept.start_keeper();
+  ASSERT_TRUE(universe.run_until([&] { return !universe.sent().empty(); }, 10min));
+  universe.sleep_machine(3h);
+  universe.run_for(60s);
+  EXPECT_EQ(starts(), 1) << "it is looked at again first";
+  universe.run_for(10min);
+  expect_working(2);
+}
+
+TEST_F(Faults, of_the_observer_let_one_live_that_works_on_after_them) {
+  behave([](SimSelf& self) {
+    hang_deaf_to_interrupts(self);
+    self.after(160s, [](SimSelf& me) { print_now_and_then(me); });
+  });
+  kept.start_keeper();
+  ASSERT_TRUE(universe.run_until([&] { return !universe.sent().empty(); }, 150s));
+  universe.sleep_machine(3h);
+  universe.run_for(30min);
+  EXPECT_EQ(starts(), 1);
+  expect_working(1);
 }
 
 TEST_F(Faults, of_the_keeper_do_not_end_one_that_woke_while_its_children_had_ended) {
@@ -453,6 +559,32 @@ TEST_F(Faults, of_a_keeper_that_died_in_a_sleep_of_the_machine_kill_nobody) {
   kept.start_keeper();
   universe.run_for(30min);
   expect_working(1);
+}
+
+TEST_F(Faults, of_a_full_disk_hide_no_sleep_from_the_next_keeper) {
+  kept.start_keeper();
+  universe.run_for(60s);
+  universe.disk.room = 0;
+  universe.run_for(30s);
+  universe.sleep_machine(4h);
+  universe.run_for(1s);  // the sleep is seen, and cannot be written down
+  universe.kill(kept.keeper);
+  universe.disk.room.reset();
+  kept.start_keeper();
+  universe.run_for(10min);
+  expect_working(1);
+}
+
+TEST_F(Faults, of_a_disk_that_lost_an_order_do_not_turn_a_stop_into_success) {
+  kept.start_keeper();
+  universe.run_for(10s);
+  kept.say({.want = Want::stop, .by = "tend stop", .at = 1});
+  universe.run_until([&] { return kept.workers().empty(); }, 1min);
+  universe.kill(kept.keeper);
+  universe.disk.remove(Kept::path("intent.json"));
+  kept.start_keeper();
+  universe.run_for(10s);
+  EXPECT_EQ(kept.heartbeat().outcome, WorkOutcome::stopped);
 }
 
 }  // namespace

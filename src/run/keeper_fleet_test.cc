@@ -1,7 +1,10 @@
 // Several agents in one home: what is judged of one depends on how the others are.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "run/kept_test.h"
 
@@ -12,11 +15,12 @@ using namespace std::chrono_literals;
 
 class Fleet {
  public:
-  explicit Fleet(bool direct) {
+  /// The first `only_reported` of them are left as they are when they hang.
+  explicit Fleet(bool direct, int only_reported = 0, int size = 5) : size_(size) {
     policy = *built_in_policy("agent");
     policy.limits.model = 100s;
     policy.direct = direct;
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < size_; ++i) {
       AgentFile agent;
       agent.agent = "worker-" + std::to_string(i);
       agent.session = "s" + std::to_string(i);
@@ -24,6 +28,7 @@ class Fleet {
       agent.working_folder = "/home/user";
       agent.policy = "agent";
       agent.restart = RestartPolicy::on_failure;
+      if (i < only_reported) agent.on_stall = OnStall::report;
       universe.disk.write(folder(i) + "/agent.json", format_agent_file(agent));
       universe.start_program("keeper", [this, i, agent](Machine& machine) -> std::shared_ptr<void> {
         auto kept = std::make_shared<Keeper>(
@@ -41,12 +46,12 @@ class Fleet {
   }
   [[nodiscard]] std::string journals() const {
     std::string all;
-    for (int i = 0; i < 5; ++i) all += *universe.disk.read(folder(i) + "/journal.jsonl");
+    for (int i = 0; i < size_; ++i) all += *universe.disk.read(folder(i) + "/journal.jsonl");
     return all;
   }
   [[nodiscard]] std::vector<std::string> verdicts() const {
     std::vector<std::string> all;
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < size_; ++i) {
       const auto says = parse_heartbeat(*universe.disk.read(folder(i) + "/.heartbeat"));
       all.emplace_back(word(says->verdict));
     }
@@ -55,6 +60,9 @@ class Fleet {
 
   SimUniverse universe;
   Policy policy;
+
+ private:
+  int size_;
 };
 
 TEST(KeeperFleet, silent_together_is_not_killed_and_a_person_is_told) {
@@ -80,6 +88,22 @@ TEST(KeeperFleet, silent_for_a_while_works_on_unharmed) {
   EXPECT_EQ(fleet.verdicts(), std::vector<std::string>(5, "working"));
 }
 
+TEST(KeeperFleet, that_fell_silent_at_other_times_is_not_silent_together) {
+  Fleet fleet(false, 2);
+  fleet.universe.behaviours["worker"] = [](SimSelf& self) {
+    const auto name = self.variable("TEND_AGENT");
+    if (name == "worker-0" || name == "worker-1") return hang(self);
+    if (name != "worker-2" || self.variable("TEND_LIFE") != "1") return print_now_and_then(self);
+    for (int i = 0; i < 60; ++i) {
+      self.after(i * 60s, [i](SimSelf& me) { me.print(fmt::format("step {}\n", i)); });
+    }
+  };
+  fleet.universe.run_for(80min);
+  EXPECT_EQ(fleet.verdicts(),
+            (std::vector<std::string>{"stalled", "stalled", "working", "working", "working"}));
+  EXPECT_TRUE(fleet.journals().contains("\"action\":\"kill\""));
+}
+
 TEST(KeeperFleet, of_which_one_hangs_is_cured_of_it) {
   Fleet fleet(false);
   fleet.universe.behaviours["worker"] = [](SimSelf& self) {
@@ -89,6 +113,21 @@ TEST(KeeperFleet, of_which_one_hangs_is_cured_of_it) {
   EXPECT_EQ(fleet.universe.pids("worker").size(), 5U);
   EXPECT_EQ(fleet.verdicts(), std::vector<std::string>(5, "working"));
   EXPECT_TRUE(fleet.journals().contains("\"action\":\"kill\""));
+}
+
+TEST(KeeperFleet, S23_three_of_four_that_hang_are_left_to_a_person_and_three_of_thirty_are_cured) {
+  for (const int size : {4, 30}) {
+    Fleet fleet(false, 0, size);
+    fleet.universe.behaviours["worker"] = [](SimSelf& self) {
+      const auto name = self.variable("TEND_AGENT");
+      const bool is_one = name == "worker-0" || name == "worker-1" || name == "worker-2";
+      is_one ? hang_once(self) : print_now_and_then(self);
+    };
+    fleet.universe.run_for(30min);
+    EXPECT_EQ(fleet.journals().contains("\"action\":\"kill\""), size == 30) << size;
+    EXPECT_EQ(fleet.journals().contains("\"action\":\"escalate\""), size == 4) << size;
+    EXPECT_EQ(std::ranges::count(fleet.verdicts(), "working"), size == 30 ? 30 : 1) << size;
+  }
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ bool begins(Action action) { return action == Action::resume || action == Action
 /// Whatever is left of the life before is ended first: or the same command would run twice.
 void Keeper::begin_life() {
   if (stopping_ || stop_below_ || stage_ >= Stage::leaving) return;
+  if (record_.life == 0 && task_ && !task_claimed_) return claim_task();
   if (only_watches() || record_.life == 0 || machine_.processes.childless(record_.group)) {
     start_process();
     return;
@@ -66,6 +67,9 @@ void Keeper::start_process() {
   const LaunchOrder order = launch_order();
   Launch launch = make_launch(order);
   launch.sign = {fmt::format("{}/{}", order.folder, kLockFile), kReleasedAt};
+  // From before it could do anything: what it writes at once is its work, too.
+  const WallTime began = machine_.clock.wall();
+  const Instant began_at = machine_.clock.now();
   auto child = machine_.processes.spawn(launch);
   if (!child) return start_failed(child.error());
   const LifeRecord before = std::exchange(record_, {.keeper = record_.keeper,
@@ -88,9 +92,9 @@ void Keeper::start_process() {
   batch_.signals.push_back({.is = Kind::spawn, .life = record_.life, .pid = record_.process.pid});
   ended_by_.clear();
   exit_ = {};
-  life_began_ = machine_.clock.wall();
-  life_began_at_ = machine_.clock.now();
-  files_since_ = life_began_;
+  life_began_ = began;
+  life_began_at_ = began_at;
+  files_since_ = began_at;
   if (agent.max_life) life_ends_at_ = life_began_at_ + *agent.max_life;
   begin_at_.reset();
   begins_by_order_ = false;
@@ -109,6 +113,7 @@ void Keeper::start_process() {
   if (!before.group.empty()) machine_.processes.remove_group(before.group);  // empty by now
   const bool was_ruled = !chain_.empty() && begins(chain_.front().action);
   if (was_ruled) finish_first(fmt::format("life {} begun", record_.life));
+  if (task_) task_->life_began();
 }
 
 LaunchOrder Keeper::launch_order() {
@@ -121,6 +126,7 @@ LaunchOrder Keeper::launch_order() {
   order.resume = order.life > 1;
   order.attempt = attempts_;
   order.parent_heartbeat = agent.parent_heartbeat;
+  order.task = agent.task;
   order.environment = settings_.environment;
   if (is_agent(agent.adapter)) {
     order.adapter = kAdapterWords[static_cast<std::size_t>(agent.adapter)];
@@ -157,21 +163,25 @@ void Keeper::begin_dialogue(LaunchOrder& order) {
 
 /// Of what somebody else started: it has one life, and that is under way.
 void Keeper::start_watching() {
-  CHECK(settings_.agent.watched.has_value());
+  CHECK(settings_.agent.watched.has_value() || watches_stores());
   std::ignore = senses_->begin_life();
   record_.life = 1;
-  record_.process = *settings_.agent.watched;
+  record_.process = settings_.agent.watched.value_or(ProcessId{});
   record_.released = true;
   if (auto written = lock_->write(record_); !written) {
     record_.life = 0;
     return start_failed({.exit_code = 1, .text = written.error().text});
   }
   batch_.signals.push_back({.is = Kind::spawn, .life = record_.life, .pid = record_.process.pid});
-  life_began_ = machine_.clock.wall();
-  life_began_at_ = machine_.clock.now();
-  files_since_ = life_began_;
+  note_begin();
+  files_since_ = machine_.clock.now();  // what it did before anybody looked is no news
   pulse_->change().status = Status::running;
-  hold_process(machine_.processes.open(record_.process));
+  pulse_->change().life = record_.life;
+  if (record_.process.pid == 0) {
+    stage_ = Stage::living;  // its stores may name its process yet
+  } else {
+    hold_process(machine_.processes.open(record_.process));
+  }
 }
 
 /// What never ran at all would fail again, and somebody waits for the answer. What has lived is
@@ -262,8 +272,13 @@ void Keeper::end_rest(bool at_once) {
 }
 
 void Keeper::write_end() {
+  if (!settle_task()) return;
   const auto registry = close_registry();
   if (!registry) return;
+  if (herald_ && !end_told_ && !tell_end()) {
+    end_again_ = machine_.loop.at(machine_.clock.now() + 1s, [this] { write_end(); });
+    return;
+  }
   Heartbeat& says = pulse_->change();
   says.status = outcome_ == WorkOutcome::done ? Status::completed : Status::withdrawn;
   says.outcome = outcome_;
@@ -276,19 +291,21 @@ void Keeper::write_end() {
   recorder_->write();  // nobody reads on behind an end
   if (auto written = pulse_->write(); !written) {
     // The end is a promise: it is tried again until there is room for it.
+    if (task_) task_->try_again();
     end_again_ = machine_.loop.at(machine_.clock.now() + 1s, [this] { write_end(); });
     return;
   }
-  const std::string over =
-      fmt::format("over: {}, {}", kWorkOutcomeWords[static_cast<std::size_t>(outcome_)], ended_by_);
-  const bool failed = outcome_ == WorkOutcome::failed;
-  event("note", over, "", failed);
-  if (failed && tell_) tell_end(over);
+  event("note", end_words(), "", outcome_ == WorkOutcome::failed);
   if (parent_) parent_->poke();
   stage_ = Stage::over;
   wake_.reset();
   end_again_.reset();
-  if (!tell_ || tell_->waiting() == 0) stop_loop();  // else once the last notice is out
+  if (!herald_ || !herald_->busy()) stop_loop();  // else once the last notice is out
+}
+
+std::string Keeper::end_words() const {
+  return fmt::format("over: {}, {}", kWorkOutcomeWords[static_cast<std::size_t>(outcome_)],
+                     ended_by_);
 }
 
 /// An end that looks good and did nothing is not silently taken for success.
@@ -297,18 +314,34 @@ void Keeper::say_doubt() {
   if (told == nullptr) return;
   const std::string doubt = Dialogue::doubt(*told, record_.life);
   if (doubt.empty()) return;
+  was_denied_ = Dialogue::was_denied(*told);
   pulse_->change().note = "in doubt: " + doubt;
   recorder_->remark(pulse_->says().note);
   event("note", pulse_->says().note, "", false);
 }
 
-/// Nothing comes after a bad end that nobody ordered, so a person hears of it.
-void Keeper::tell_end(const std::string& over) {
-  const Heartbeat& says = pulse_->says();
-  Incident incident = incident_of(Action::escalate, over);
-  if (!says.note.empty() && says.life == 0) incident.why += ": " + says.note;
-  incident.what_to_do = fmt::format("see `tend logs {0}` and `tend explain {0}`", says.agent);
-  if (auto told = tell_->tell(incident); !told) event("note", told.error().text, "", true);
+/// Nothing comes after a bad end that nobody ordered, so a person hears of it. It is told before it
+/// is written down, or a crash in between would leave nobody to tell it. An outbox that cannot be
+/// written holds up no end for long.
+bool Keeper::tell_end() {
+  constexpr std::uint32_t kMostTries = 5;
+  tell_what_waits();
+  std::string problem = telling_.empty() ? "" : tell_problem_;
+  if (problem.empty() && outcome_ == WorkOutcome::failed) {
+    const Heartbeat& says = pulse_->says();
+    Incident incident = incident_of(Action::escalate, end_words());
+    if (!says.note.empty() && says.life == 0) incident.why += ": " + says.note;
+    incident.what_to_do = fmt::format("see `tend logs {0}` and `tend explain {0}`", says.agent);
+    if (const auto told = herald_->tell(incident); !told) problem = told.error().text;
+  } else if (problem.empty() && (incident_open_ || !herald_->owed_because().empty())) {
+    close_incident(end_words());
+    problem = herald_->owed_because();
+  }
+  end_told_ = problem.empty() || ++end_tries_ >= kMostTries;
+  if (!end_told_) return false;
+  leave_untold();
+  if (!problem.empty()) event("note", "no person was told of this end: " + problem, "", true);
+  return true;
 }
 
 void Keeper::stop_loop() {

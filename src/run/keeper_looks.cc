@@ -2,6 +2,7 @@
 // shortly before a limit, the rest of the fleet when somebody is suspect, a terminal that is only
 // watched. None of it proves progress but a changed file.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +21,7 @@ constexpr Duration kSampleShortest = 200ms;
 constexpr Duration kSampleLongest = 5s;
 constexpr Duration kFleetAgain = 20s;
 constexpr std::uint32_t kFleetAtLeast = 3;
+constexpr double kTogether = 900;  // seconds: who was in a call then spoke last when it began
 constexpr Duration kTmuxDeadline = 5s;
 
 // An idle JavaScript runtime uses up to 30 ms a second; less than this says nothing.
@@ -28,6 +30,14 @@ constexpr std::uint64_t kBusyDiskBytes = std::uint64_t{256} * 1024;
 
 bool is_silent(Verdict verdict) {
   return verdict == Verdict::suspect || verdict == Verdict::stalled;
+}
+
+/// Silent, or nobody can tell.
+bool is_quiet(Verdict verdict) { return is_silent(verdict) || verdict == Verdict::unknown; }
+
+bool fell_silent_together(const Heartbeat& one, const Heartbeat& other) {
+  if (one.silent_since <= 0 || other.silent_since <= 0) return true;
+  return std::abs(one.silent_since - other.silent_since) <= kTogether;
 }
 
 bool counts_in_fleet(const Heartbeat& heartbeat) {
@@ -53,28 +63,33 @@ void Keeper::look_around(Instant now) {
     const ActivityFrom from = shares_worktree() ? ActivityFrom::log : ActivityFrom::files;
     batch_.signals.push_back({.is = Kind::activity, .from = from});
   }
+  if (sample_again_at_ && now >= *sample_again_at_) compare_samples(now);
   if (sample_at_ && now >= *sample_at_) sample();
-  const auto next = recorder_->next();
-  if (used_before_ && next && now >= *next && now > used_before_->at) {
-    const Used before = *std::exchange(used_before_, std::nullopt);
-    const auto used = used_so_far();
-    const bool computes =
-        used && (used->cpu - before.cpu) * 1000 >= (now - before.at) * kBusyMsPerSecond;
-    if (computes || (used && used->disk_bytes >= before.disk_bytes + kBusyDiskBytes)) {
-      batch_.signals.push_back({.is = Kind::activity, .from = ActivityFrom::cpu});
-    }
-    if (used && used->received && before.received && *used->received > *before.received) {
-      batch_.signals.push_back({.is = Kind::activity, .from = ActivityFrom::socket});
-    }
-  }
   if (fleet_silent_ || is_silent(recorder_->judge().verdict())) look_at_fleet(now);
 }
 
-/// Before a deadline of the judge there is time for one sample.
+/// Whether it computed or received anything since the sample before.
+void Keeper::compare_samples(Instant now) {
+  sample_again_at_.reset();
+  const auto before = std::exchange(used_before_, std::nullopt);
+  const auto used = before && now > before->at ? used_so_far() : std::nullopt;
+  if (!used) return;
+  const bool computes = (used->cpu - before->cpu) * 1000 >= (now - before->at) * kBusyMsPerSecond;
+  if (computes || used->disk_bytes >= before->disk_bytes + kBusyDiskBytes) {
+    batch_.signals.push_back({.is = Kind::activity, .from = ActivityFrom::cpu});
+  }
+  if (used->received && before->received && *used->received > *before->received) {
+    batch_.signals.push_back({.is = Kind::activity, .from = ActivityFrom::socket});
+  }
+}
+
+/// Before a deadline of the judge there is time for two samples: a sign that comes at the deadline
+/// itself comes too late.
 void Keeper::plan_sample() {
   const auto next = recorder_->next();
-  if (!process_ || !next) {
+  if ((!process_ && !stores_) || !next) {
     sample_at_.reset();
+    sample_again_at_.reset();
     sample_for_.reset();
     return;
   }
@@ -87,19 +102,21 @@ void Keeper::plan_sample() {
 
 void Keeper::sample() {
   sample_at_.reset();
-  used_before_ = used_so_far();
+  if (process_) used_before_ = used_so_far();
+  if (stores_ && stores_->look()) look_soon();
+  const Instant now = machine_.clock.now();
+  if (sample_for_ > now) sample_again_at_ = now + (*sample_for_ - now) / 2;
   if (!settings_.agent.tmux.empty()) look_at_terminal();
   if (settings_.agent.worktree.empty() || files_look_) return;
-  const WallTime looked = machine_.clock.wall();
   // What changed before its last real sign was part of that, and is no news.
-  const Account account =
-      tend::account(recorder_->judge(), machine_.clock.now() + recorder_->shift());
-  if (account.real.seen) files_since_ = std::max(files_since_, looked - account.real.age);
+  const Account account = tend::account(recorder_->judge(), now + recorder_->shift());
+  if (account.real.seen) files_since_ = std::max(files_since_, now - account.real.age);
+  const WallTime since = machine_.clock.wall() - (now - files_since_);
   files_look_ = machine_.version_control.changed_since(
-      settings_.agent.worktree, files_since_, excluded(), [this, looked](Result<bool> changed) {
+      settings_.agent.worktree, since, excluded(), [this, now](Result<bool> changed) {
         const Subscribed done = std::move(files_look_);
         if (!changed || !*changed) return;
-        files_since_ = looked;
+        files_since_ = now;
         files_changed_ = true;
         look_soon();
       });
@@ -156,8 +173,16 @@ void Keeper::note_tool_processes() {
   event("note", said, "", false);
 }
 
+double Keeper::silent_since(Verdict verdict) const {
+  if (!is_quiet(verdict)) return 0;
+  const Judge& judge = recorder_->judge();
+  const SignAge real = account(judge, machine_.clock.now() + recorder_->shift()).real;
+  return real.seen ? calendar_seconds(machine_.clock.wall() - real.age) : 0;
+}
+
 /// Many silent at once is our fault, or the network's; not theirs. Whoever sees that says `unknown`
-/// of its own agent, so for the others that is the same.
+/// of its own agent, so for the others that is the same. Whoever fell silent at another time has
+/// its own trouble.
 void Keeper::look_at_fleet(Instant now) {
   if (fleet_looked_ && now - *fleet_looked_ < kFleetAgain) return;
   const Verdict own = recorder_->judge().verdict();
@@ -167,11 +192,10 @@ void Keeper::look_at_fleet(Instant now) {
   const auto count = [&](const KnownAgent& agent, Folder* open) {
     if (!matters || !agent.problem.empty() || !counts_in_fleet(agent.heartbeat)) return;
     if (agent.folder->path() == folder_->path()) return;
-    const Verdict verdict = agent.heartbeat.verdict;
-    const bool is_quiet = is_silent(verdict) || verdict == Verdict::unknown;
-    if (is_quiet && !has_keeper(machine_, *open)) return;  // nobody stands by that word
+    const bool quiet = is_quiet(agent.heartbeat.verdict);
+    if (quiet && !has_keeper(machine_, *open)) return;  // nobody stands by that word
     ++all;
-    if (is_quiet) ++silent;
+    if (quiet && fell_silent_together(agent.heartbeat, pulse_->says())) ++silent;
   };
   if (!for_each_agent(*home_, count)) return;
   fleet_looked_ = now;

@@ -83,11 +83,21 @@ void Keeper::look_at_intent() {
   if (stage_ >= Stage::over) return;
   const auto intent = read_intent(*folder_);
   if (intent && *intent && *intent != intent_) hear_intent(**intent);
+  // An order to pause that a disk has lost holds for nobody: not for the judge alone, either.
+  if (intent && !*intent && !intent_ && recorder_->judge().want() == Want::pause) {
+    batch_.signals.push_back({.is = Kind::intent, .want = Want::run});
+  }
   if (intent) knows_intent_ = true;
   keep_paused();
 }
 
 void Keeper::hear_intent(const Intent& intent) {
+  // A person's word comes before the machine's: who was stopped does not go on with it.
+  const bool by_person = intent.want == Want::stop && intent.by != kShutdownWords;
+  if (stopping_ && shutting_down_ && by_person) {
+    shutting_down_ = false;
+    ended_by_ = intent.by;
+  }
   const bool hurries = intent.want == Want::stop && intent.now;
   const bool widens = intent.want == Want::stop && intent.tree;  // also what is below it
   if (stopping_ && !hurries && !widens) return;  // nothing else is wanted of one that ends
@@ -99,6 +109,15 @@ void Keeper::hear_intent(const Intent& intent) {
     return;
   }
   batch_.signals.push_back({.is = Kind::intent, .want = intent.want});
+  // A person's word comes before our own. What is left of a life that is over is ended all the
+  // same.
+  if (intent.want == Want::pause && is_ending_by_verdict()) {
+    ending_.reset();
+    acting_ = false;
+    record_.hung = false;
+    std::ignore = lock_->write(record_);
+    forget_chain("not done: it was paused by a person");
+  }
   // To go on, said to one that is held. A keeper after us finds the same words again: they are an
   // order only if they are younger than the hold.
   const Heartbeat& says = pulse_->says();
@@ -117,6 +136,10 @@ void Keeper::stop_now(const Intent& intent) {
 /// after us.
 void Keeper::order_own_stop(const std::string& by) {
   if (stopping_) return;
+  // The order of a person that was just given holds.
+  if (const auto given = read_intent(*folder_); given && *given && (*given)->want == Want::stop) {
+    return hear_intent(**given);
+  }
   const Intent intent{.want = Want::stop, .by = by, .at = calendar_seconds(machine_.clock.wall())};
   if (auto written = write_intent(*folder_, intent); !written) {
     recorder_->remark(written.error().text);
@@ -152,7 +175,7 @@ void Keeper::save_and_end(bool at_once, bool again) {
       ending_.reset();
       acting_ = false;
       recorder_->remark("stopped: " + ended.how);
-      if (!ended.all_gone) event("note", "not all could be stopped: " + ended.how, "", true);
+      if (!ended.all_gone) stop_again_later(ended.how);
       look_now();
     });
   };
@@ -166,6 +189,14 @@ void Keeper::save_and_end(bool at_once, bool again) {
     recorder_->remark(saved ? "saved: " + saved->what : "not saved: " + saved.error().text);
     end_all();
   });
+}
+
+/// An order is an order: it is carried out as soon as it can be.
+void Keeper::stop_again_later(const std::string& why) {
+  if (std::exchange(not_stopped_, why) != why) {
+    event("note", "not all could be stopped: " + why, "", true);
+  }
+  kill_after_ = machine_.clock.now() + kLookAgain;
 }
 
 /// A person lets one that is held go on: its next life begins now. What it asks of the judge is
@@ -202,10 +233,9 @@ bool Keeper::wants_pause() const { return intent_ && intent_->want == Want::paus
 /// `tend pause` stops all processes of the agent where they stand; `tend unpause` lets them go on.
 /// The heartbeat says what was done last, so a keeper after us knows what is left to do.
 void Keeper::keep_paused() {
-  Heartbeat& says = pulse_->change();
   const bool wanted = wants_pause();
-  if ((says.status == Status::paused) == wanted || stage_ >= Stage::leaving) return;
-  if (freeze(wanted)) says.status = wanted ? Status::paused : Status::running;
+  if ((pulse_->says().status == Status::paused) == wanted || stage_ >= Stage::leaving) return;
+  if (freeze(wanted)) pulse_->change().status = wanted ? Status::paused : Status::running;
 }
 
 bool Keeper::freeze(bool stop) {

@@ -12,22 +12,23 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Orders : public KeptTest {};
-class KeeperHabits : public KeptTest {
+class Overheard : public KeptTest {
  protected:
   std::string events() {
     return universe.disk.read(std::string(Kept::kHome) + "/events.jsonl").value_or("");
   }
-  int events_for_a_person() {
+  int events_saying(const std::string& words) {
     int count = 0;
     const std::string text = events();
-    for (auto at = text.find("\"needs_person\":true"); at != std::string::npos;
-         at = text.find("\"needs_person\":true", at + 1)) {
+    for (auto at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) {
       ++count;
     }
     return count;
   }
+  int events_for_a_person() { return events_saying("\"needs_person\":true"); }
 };
+class Orders : public Overheard {};
+class KeeperHabits : public Overheard {};
 
 // --- Orders in the middle of things -------------------------------------------------------------
 
@@ -407,7 +408,7 @@ TEST_F(KeeperHabits, takes_no_file_for_new_that_an_earlier_keeper_saw_for_ever) 
 
 TEST_F(KeeperHabits, tells_a_person_once_where_it_can) {
   kept.agent.notify = {"tell-me"};
-  universe.answers["tell-me"] = {.exit = {ExitStatus::How::code, 1}, .takes = 1s};
+  universe.answers["tell-me"] = {.takes = 1s};
   behave([](SimSelf& self) { self.exit_after(2s, 1); });
   kept.start_keeper();
   universe.run_for(5min);
@@ -494,6 +495,96 @@ TEST_F(KeeperHabits, wakes_up_once_a_beat) {
     // agent's, the beat.
     EXPECT_LE(calls, 100U * 16U) << policy;
   }
+}
+
+TEST_F(Orders, to_stop_hold_also_when_the_machine_goes_down_right_after) {
+  behave([](SimSelf& self) { self.slow_to_end(3s); });
+  kept.start_keeper();
+  universe.run_for(10s);
+  stop();
+  universe.order(kept.keeper, Order::terminate);
+  universe.run_for(1min);
+  expect_stopped();
+}
+
+TEST_F(Orders, to_stop_hold_also_when_the_machine_is_going_down_already) {
+  behave([](SimSelf& self) { self.slow_to_end(3s); });
+  kept.start_keeper();
+  universe.run_for(10s);
+  universe.order(kept.keeper, Order::terminate);
+  universe.run_for(1s);
+  stop();
+  universe.run_for(1min);
+  expect_stopped();
+}
+
+TEST_F(Orders, to_stop_that_could_not_be_followed_are_followed_later) {
+  kept.start_keeper();
+  universe.run_for(10s);
+  universe.looking_fails = "Permission denied";
+  stop();
+  universe.run_for(10min);
+  EXPECT_EQ(kept.workers().size(), 1U) << "who it is cannot be known";
+  EXPECT_EQ(events_saying("not all could be stopped"), 1) << "and tried every ten seconds";
+  universe.looking_fails.clear();
+  universe.run_for(1min);
+  expect_stopped();
+}
+
+TEST_F(Orders, to_pause_that_a_disk_has_lost_hold_for_nobody) {
+  kept.start_keeper();
+  universe.run_for(10s);
+  kept.say({.want = Want::pause, .by = "tend pause", .at = 1});
+  universe.run_for(1min);
+  universe.kill(kept.keeper);
+  universe.disk.write(Kept::path("intent.json"), "");
+  universe.reboot();
+  kept.start_keeper();
+  universe.run_for(5min);
+  expect_working(2);
+}
+
+TEST_F(Orders, to_pause_stop_an_end_that_is_under_way) {
+  behave([](SimSelf& self) {
+    self.ignore(Kill::interrupt);
+    self.ignore(Kill::terminate);
+    hang(self);
+  });
+  kept.start_keeper();
+  const auto asked_to_go = [&] {
+    return std::ranges::any_of(universe.sent(),
+                               [](const SimSent& sent) { return sent.kill == Kill::interrupt; });
+  };
+  ASSERT_TRUE(universe.run_until(asked_to_go, 10min));
+  kept.say({.want = Want::pause, .by = "tend pause", .at = 1});
+  universe.run_for(20min);
+  EXPECT_EQ(kept.workers().size(), 1U);
+  EXPECT_EQ(kept.heartbeat().life, 1U);
+  EXPECT_EQ(kept.heartbeat().status, Status::paused);
+}
+
+TEST_F(Orders, to_pause_leave_the_end_of_what_a_dead_life_left_alone_and_its_resume_too) {
+  behave([](SimSelf& self) {
+    const bool first = self.variable("TEND_LIFE") == "1";
+    if (!first) return print_now_and_then(self);
+    self.spawn({.command = {"left"}, .environment = {}});
+    print_now_and_then(self);
+  });
+  universe.behaviours["left"] = [](SimSelf& self) {
+    self.ignore(Kill::interrupt);
+    self.ignore(Kill::terminate);
+  };
+  kept.start_keeper();
+  universe.run_for(10s);
+  universe.signal(kept.workers().front(), Kill::kill);
+  universe.run_for(1s);  // what it left is being ended
+  ASSERT_TRUE(universe.runs("left"));
+  kept.say({.want = Want::pause, .by = "tend pause", .at = 1});
+  universe.run_for(2min);
+  EXPECT_FALSE(universe.runs("left"));
+  kept.say({.want = Want::run, .by = "tend unpause", .at = 2});
+  universe.run_for(2min);
+  expect_working(2);
 }
 
 }  // namespace

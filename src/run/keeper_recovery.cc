@@ -33,6 +33,7 @@ Result<Keeper::Began> Keeper::begin() {
   if (*lock == nullptr) return Began::kept_by_another;
   lock_ = *std::move(lock);
   record_ = lock_->record();
+  was_mute_ = record_.unwritten;
   if (is_at_gate()) {
     lock_.reset();
     record_ = {};
@@ -73,6 +74,7 @@ Result<void> Keeper::recover() {
   says.agent = settings_.agent.agent;
   says.session = settings_.agent.session;
   says.role = settings_.agent.role;
+  says.task = settings_.agent.task;
   says.parent_heartbeat = settings_.agent.parent_heartbeat;
   says.keeper = self;
   if (record_.life == 0) {
@@ -83,6 +85,11 @@ Result<void> Keeper::recover() {
   if (auto written = pulse_->write(); !written) return written;
   subscribe();
   begin_tree();
+  begin_task();
+  begin_stores();
+  if (watches_stores() && !stores_) {
+    return fail(fmt::format("the configuration has no stores of {}", settings_.agent.store));
+  }
 
   if (record_.life == 0) {
     record_.slept = slept_so_far();
@@ -96,7 +103,7 @@ Result<void> Keeper::recover() {
     event("note", fmt::format("a new keeper goes on in the place of {}", keeper_words(before)), "",
           false);
   }
-  const bool died_with_machine = was_at_work_before_boot();
+  const bool died_with_machine = was_at_work_before_boot(found);
   take_over(found);
   if (reopened_) go_on_later("its last end was not its own");
   if (died_with_machine) go_on_later("it died with the machine");
@@ -108,16 +115,21 @@ Result<void> Keeper::recover() {
 }
 
 void Keeper::subscribe() {
-  if (!settings_.agent.notify.empty()) {
-    tell_ = std::make_unique<Tell>(machine_, settings_.agent.notify, [this](const Told& told) {
-      if (!telling_.empty()) {
-        recorder_->did(telling_.front(), told.words);
-        telling_.pop_front();
-      }
-      if (!told.heard) event("note", "a notice was not heard: " + told.words, "", true);
-      write_events();
-      if (stage_ == Stage::over && tell_->waiting() == 0) stop_loop();
-    });
+  if (!settings_.config_problem.empty()) {
+    event("note", "the configuration cannot be used: " + settings_.config_problem, "", true);
+  }
+  const bool has_own = !settings_.agent.notify.empty();
+  if (has_own || !settings_.config.channels.empty()) {
+    const Herald::About about{.agent = settings_.agent.agent,
+                              .folder = folder_->path(),
+                              .channels = settings_.config.channels,
+                              .own = has_own};
+    herald_ = std::make_unique<Herald>(
+        machine_, *home_, about, [this](const std::string& what) { event("note", what, "", true); },
+        [this] {
+          if (stage_ == Stage::over && !herald_->busy()) return stop_loop();
+          write_events();
+        });
   }
   orders_.push_back(machine_.loop.on(Order::look, [this] { look_soon(); }));
   orders_.push_back(machine_.loop.on(Order::interrupt, [] {}));  // the viewer's business
@@ -163,7 +175,13 @@ void Keeper::take_over(const Recorder::Found& found) {
   exit_ = found.exit;
   note_begin();
   note_absence(found);
-  if (auto process = find_process(found)) {
+  if (watches_stores() && record_.process.pid == 0) {
+    if (record_.life > found.life) {
+      batch_.signals.push_back({.is = Kind::spawn, .life = record_.life});
+    }
+    stage_ = Stage::living;
+    beat_due_ = machine_.clock.now();
+  } else if (auto process = find_process(found)) {
     hold_process(std::move(process));
     if (settings_.agent.max_life) life_ends_at_ = life_began_at_ + *settings_.agent.max_life;
     beat_due_ = machine_.clock.now();
@@ -174,6 +192,10 @@ void Keeper::take_over(const Recorder::Found& found) {
     if (record_.life == 0) begin_life();
   }
   take_owed(found.owed);
+  if (herald_) {
+    incident_open_ = true;  // perhaps: it was not we who told
+    herald_->go_on();
+  }
 }
 
 /// By the calendar: what an agent did after that, nobody has seen.
@@ -189,13 +211,13 @@ void Keeper::note_begin() {
   double started = record_.process.pid != 0 ? machine_.processes.started(record_.process) : 0;
   if (started <= 0) started = pulse_->says().started;
   life_began_ = started > 0 ? std::min(calendar_time(started), wall) : wall;
-  files_since_ = life_began_;
   life_began_at_ = machine_.clock.now() - std::chrono::duration_cast<Duration>(wall - life_began_);
+  files_since_ = life_began_at_;
 }
 
 /// Whoever died with the machine while nothing was wrong goes on at once: after a restart the judge
 /// does not trust itself for a while, and has nothing to decide here.
-bool Keeper::was_at_work_before_boot() const {
+bool Keeper::was_at_work_before_boot(const Recorder::Found& found) const {
   if (record_.process.pid == 0 || only_watches()) return false;
   if (record_.process.boot_id == machine_.processes.self().boot_id) return false;
   if (settings_.agent.restart == RestartPolicy::never) return false;
@@ -207,8 +229,10 @@ bool Keeper::was_at_work_before_boot() const {
     case Verdict::suspect:
     case Verdict::unknown:
       return true;
-    case Verdict::stalled:
     case Verdict::dead:
+      // It was brought back already, and all that is known of that life went with the power.
+      return found.owed.empty();
+    case Verdict::stalled:
     case Verdict::orphaned:
     case Verdict::finished:
     case Verdict::looping:
@@ -226,7 +250,7 @@ void Keeper::note_absence(const Recorder::Found& found) {
   if (found.life == 0) return;
   Duration away = std::max(0ms, machine_.clock.now() - found.last);
   const auto pulse = folder_->facts(std::string(kLockFile));
-  if (found.calendar_held && pulse && *pulse) {
+  if (found.calendar_held && pulse && *pulse && !record_.unwritten) {
     const auto unseen =
         std::chrono::duration_cast<Duration>(machine_.clock.wall() - (*pulse)->modified);
     if (unseen >= 0ms) away = std::min(unseen, away);
@@ -242,12 +266,16 @@ Duration Keeper::slept_so_far() {
   return std::max(0ms, machine_.clock.now().time_since_epoch() - machine_.clock.awake());
 }
 
-/// Once a sleep is in the journal, it is not to be told again by the next keeper.
-void Keeper::remember_sleep() {
+/// For the keeper after us, before our pulse shows. Once a sleep is in the journal, it is not to be
+/// told again; and while nothing can be written there, what it lacks is as good as not looked at.
+void Keeper::remember_own_looks() {
   constexpr Duration kSleepCounts = 1s;
+  const bool unwritten = !recorder_->problem().empty();
   const Duration slept = slept_so_far();
-  if (record_.slept && slept - *record_.slept < kSleepCounts) return;
-  record_.slept = slept;
+  const bool is_news = !record_.slept || slept - *record_.slept >= kSleepCounts;
+  if (record_.unwritten == unwritten && (unwritten || !is_news)) return;
+  record_.unwritten = unwritten;
+  if (!unwritten) record_.slept = slept;
   std::ignore = lock_->write(record_);
 }
 

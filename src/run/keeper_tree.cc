@@ -38,6 +38,12 @@ void Keeper::begin_tree() {
                               look_soon();
                             }};
   children_ = std::make_unique<Children>(machine_, std::move(owner));
+  if (!settings_.program.program.empty()) {
+    patrol_ = std::make_unique<PatrolLookout>(machine_, settings_.program, 2 * settings_.agent.beat,
+                                              [this](const std::string& text, bool needs_person) {
+                                                event("note", text, "", needs_person);
+                                              });
+  }
   if (settings_.agent.parent_heartbeat.empty()) return;
   parent_ = std::make_unique<ParentWatch>(machine_, settings_.agent.parent_heartbeat,
                                           settings_.program, [this] {
@@ -51,11 +57,13 @@ void Keeper::look_at_tree(Instant now) {
   if (is_due) tree_due_ = now + settings_.agent.beat;
   // Nobody is given up for a parent that came back a moment ago.
   if (is_due || (parent_ && parent_->is_gone())) look_at_parent();
+  if (is_due && patrol_ && !shutting_down_) patrol_->look(*home_);
   pass_on_order();
   // After a restart of the machine the lead comes before those below it.
   const bool lead_first = goes_on_ && !staying_ && !stopping_ && !wants_pause();
   children_->look(batch_, {.begin = !shutting_down_ && !lead_first, .all = is_due});
-  pulse_->change().children = children_->unsettled();
+  const std::uint32_t unsettled = children_->unsettled();
+  if (pulse_->says().children != unsettled) pulse_->change().children = unsettled;
   look_at_outcome(is_due);
   note_asking();
   go_on_stopping(now);
@@ -88,8 +96,10 @@ void Keeper::look_at_parent() {
     go_on_later("its parent is back");
     return;
   }
-  // A life that is over has no parent any more; the next one is told.
-  if (!news || !process_ || pulse_->says().leaving || stage_ >= Stage::leaving) return;
+  if (!news || pulse_->says().leaving || stage_ >= Stage::leaving) return;
+  // A life that is over loses no parent any more; the next one is told. But one that came back
+  // meanwhile makes it no orphan.
+  if (!process_ && (*news == ParentState::dead || begins_by_order_)) return;
   batch_.signals.push_back({.is = Kind::parent, .parent = *news});
   event("note",
         *news == ParentState::dead ? "its parent is gone, keeper and agent"
@@ -114,6 +124,7 @@ bool Keeper::write_run_intent() {
 bool Keeper::reopen(Heartbeat& says) {
   const ChildEnd end = child_end_of(says);
   if (!settings_.again || (end != ChildEnd::orphaned && end != ChildEnd::shutdown)) return false;
+  if (!is_wanted(*folder_)) return false;  // somebody stopped it since
   if (!write_run_intent()) return false;
   says.status = Status::starting;
   says.outcome = WorkOutcome::none;
@@ -155,6 +166,10 @@ void Keeper::pass_on_order() {
 }
 
 void Keeper::go_on_stopping(Instant now) {
+  if (stopping_ && process_ && !acting_ && kill_after_ && now >= *kill_after_) {
+    kill_after_.reset();
+    save_and_end(false, false);
+  }
   if (!stop_below_) return;
   const bool is_late = now >= stop_below_->until;
   if (!children_->all_over() && !is_late) return;

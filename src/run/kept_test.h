@@ -126,7 +126,9 @@ class Kept {
       KeeperSettings settings{.agent = agent,
                               .policy = policy,
                               .environment = {"PATH=/bin", "HOME=/home/user"},
-                              .runtime_folder = "/home/user"};
+                              .runtime_folder = "/home/user",
+                              .config = config,
+                              .config_problem = config_problem};
       auto kept = std::make_shared<Keeper>(machine, *std::move(folder), *std::move(home),
                                            std::move(settings));
       const auto began = kept->begin();
@@ -191,6 +193,8 @@ class Kept {
   SimUniverse universe;
   AgentFile agent;
   Policy policy;
+  Config config;
+  std::string config_problem;
   std::int64_t keeper = 0;
   std::string problem;
 };

@@ -21,25 +21,33 @@ Signal of(Kind kind, Duration seconds) {
 OwnPauses::OwnPauses(Clock& clock)
     : clock_(clock), now_(clock.now()), awake_(clock.awake()), wall_(clock.wall()) {}
 
+OwnPauses::Found OwnPauses::compare(Instant now, Duration awake) const {
+  const Duration lost = (now - now_) - (awake - awake_);
+  const Duration slept = lost >= kSleep ? lost : 0ms;
+  const Duration behind = expected_ ? now - *expected_ : 0ms;
+  // Where a sleep came before the time at which we were to wake, that time lies outside of what the
+  // sleep's own line covers.
+  const bool is_late = behind - slept > kLate || (slept > 0ms && behind >= slept);
+  return {.slept = slept, .behind = behind, .is_late = is_late};
+}
+
+bool OwnPauses::have_been() const {
+  const Found found = compare(clock_.now(), clock_.awake());
+  return found.is_late || found.slept > 0ms;
+}
+
 Instant OwnPauses::look(SignalBatch& batch) {
   const Instant now = clock_.now();
   const Duration awake = clock_.awake();
   const WallTime wall = clock_.wall();
-  const Duration passed = now - now_;
-  const Duration lost = passed - (awake - awake_);
-  const Duration slept = lost >= kSleep ? lost : 0ms;
-  const Duration stepped = std::chrono::duration_cast<Duration>(wall - wall_) - passed;
-  const Duration behind = expected_ ? now - *expected_ : 0ms;
+  const auto [slept, behind, is_late] = compare(now, awake);
+  const Duration stepped = std::chrono::duration_cast<Duration>(wall - wall_) - (now - now_);
   now_ = now;
   awake_ = awake;
   wall_ = wall;
 
-  // Where a sleep came before the time at which we were to wake, that time lies outside of what the
-  // sleep's own line covers.
-  if (behind - slept > kLate || (slept > 0ms && behind >= slept)) {
-    // One more, so that the deadline itself lies inside what the line says.
-    batch.signals.push_back(of(Kind::lag, behind + 1ms));
-  }
+  // One more, so that the deadline itself lies inside what the line says.
+  if (is_late) batch.signals.push_back(of(Kind::lag, behind + 1ms));
   if (slept > 0ms) batch.signals.push_back(of(Kind::suspend, slept));
   if (stepped >= kClockStep || stepped <= -kClockStep) {
     batch.signals.push_back(of(Kind::clock_step, stepped));

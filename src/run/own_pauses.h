@@ -24,7 +24,17 @@ class OwnPauses {
   /// time of the look. If we came late, one of the lines reaches back over the time expected.
   Instant look(SignalBatch& batch);
 
+  /// Whether a look now would find that the machine slept or that we did not run.
+  [[nodiscard]] bool have_been() const;
+
  private:
+  struct Found {
+    Duration slept{};
+    Duration behind{};  // what we were expected
+    bool is_late = false;
+  };
+  [[nodiscard]] Found compare(Instant now, Duration awake) const;
+
   Clock& clock_;
   std::optional<Instant> expected_;
   Instant now_;

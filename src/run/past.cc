@@ -145,15 +145,16 @@ Result<Past> past_of(std::string_view text, const HearRecord& hear) {
   }
   const Instant last = std::max(reader.last(), header->at.value_or(Instant{}));
   const std::uint64_t next_action = std::max(debts.next(), header->actions);
-  return Past{.header = *std::move(header),
-              .judge = std::move(replay).take_judge(),
-              .last = last,
-              .lives = again.life,
-              .next_action = next_action,
-              .offsets = {.stream = reader.offset(), .said = reader.said()},
-              .owed = debts.take_owed(),
-              .exit = exit,
-              .clock_steps = clock_steps};
+  return Past{
+      .header = *std::move(header),
+      .judge = std::move(replay).take_judge(),
+      .last = last,
+      .lives = again.life,
+      .next_action = next_action,
+      .offsets = {.stream = reader.offset(), .said = reader.said(), .beaten = reader.beaten()},
+      .owed = debts.take_owed(),
+      .exit = exit,
+      .clock_steps = clock_steps};
 }
 
 }  // namespace

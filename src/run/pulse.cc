@@ -9,10 +9,14 @@ Pulse::Pulse(Folder& folder, Clock& clock, Heartbeat before, WallTime last_beat)
     : folder_(folder), clock_(clock), says_(std::move(before)), last_beat_(last_beat) {}
 
 Result<void> Pulse::write() {
-  if (written_ && says_ == said_) return {};
+  if (written_ && (!changed_ || says_ == said_)) {
+    changed_ = false;
+    return {};
+  }
   std::string text = format_heartbeat(says_);
   if (text == written_) {  // what differs is too small to be told
     said_ = says_;
+    changed_ = false;
     return {};
   }
   if (last_beat_ == WallTime{}) last_beat_ = clock_.wall();
@@ -21,6 +25,7 @@ Result<void> Pulse::write() {
   if (!done) return done;
   written_ = std::move(text);
   said_ = says_;
+  changed_ = false;
   file_.reset();
   return {};
 }

@@ -20,8 +20,11 @@ class Pulse {
   Pulse(Folder& folder, Clock& clock, Heartbeat before, WallTime last_beat);
 
   [[nodiscard]] const Heartbeat& says() const { return says_; }
-  /// To be changed; write() makes it known.
-  Heartbeat& change() { return says_; }
+  /// To be changed before the next write(), which makes it known.
+  Heartbeat& change() {
+    changed_ = true;
+    return says_;
+  }
   /// Puts the whole file in place if anything in it changed. The time of the last beat stays.
   Result<void> write();
   /// One beat: the agent's process is alive now.
@@ -32,6 +35,7 @@ class Pulse {
   Folder& folder_;
   Clock& clock_;
   Heartbeat says_;
+  bool changed_ = true;                 // it may be
   Heartbeat said_;                      // what `written_` was made from
   std::optional<std::string> written_;  // the whole file; none: not by us
   WallTime last_beat_;

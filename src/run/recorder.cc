@@ -128,7 +128,11 @@ Result<void> Recorder::begin_journal() {
 void Recorder::write() {
   Result<void> written = journal_ ? journal_->write() : begin_journal();
   if (written && journal_->full()) written = begin_journal();
-  problem_ = written ? "" : written.error().text;
+  if (written) {
+    problem_.clear();
+  } else {
+    problem_ = written.error().text;
+  }
 }
 
 }  // namespace tend

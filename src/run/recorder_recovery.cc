@@ -75,7 +75,7 @@ Result<std::unique_ptr<Recorder>> Recorder::open(Machine& machine, Folder& folde
     auto judge = Judge::restore(policy, r.judge_.snapshot());
     if (!judge) return std::unexpected(judge.error());
     r.judge_ = *std::move(judge);
-    r.judge_.look_again();
+    r.judge_.take_on_policy();
     r.next_ = r.judge_.next();
   }
   // A clock or a policy holds for a whole file.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "run/account_of.h"
 #include "store/agent_file.h"
 #include "store/children.h"
+#include "store/home_database.h"
 #include "store/journal.h"
 #include "store/life_record.h"
 
@@ -24,6 +26,7 @@ using namespace std::chrono_literals;
 constexpr Duration kMayBeginLater = 10s;  // a keeper that was just asked for
 constexpr Duration kPulseMayLag = 120s;   // beyond two of its beats
 constexpr Duration kComesBackWithin = 120s;
+constexpr Duration kReadersWait = 1s;  // for somebody who writes tasks
 constexpr Duration kEndMatters = 24h;
 // Journals are read for what is true now. With more to read than this, the heartbeats must do: a
 // look at 1,000 agents is to stay below 150 ms of processor time.
@@ -361,8 +364,15 @@ bool says_stuck(const std::vector<std::string>& because) {
   return std::ranges::find(because, describe(stuck)) != because.end();
 }
 
-Result<std::vector<Entry>> roster(Machine& machine, Folder& home) {
-  Observer observer(machine, Source::journal);
+std::optional<WallTime> progressed_of(Machine& machine, Folder& agent) {
+  const auto standing = account_of(machine, agent, Telling::now);
+  if (!standing || !*standing || !(*standing)->of_this_boot) return std::nullopt;
+  const auto& real = (*standing)->account.real;
+  return real.seen ? std::optional(machine.clock.wall() - real.age) : std::nullopt;
+}
+
+Result<std::vector<Entry>> roster(Machine& machine, Folder& home, Source source) {
+  Observer observer(machine, source);
   std::vector<Entry> entries;
   const auto told = for_each_agent(home, [&](KnownAgent known, Folder* open) {
     Entry& entry = entries.emplace_back();
@@ -375,7 +385,28 @@ Result<std::vector<Entry>> roster(Machine& machine, Folder& home) {
   relate(entries);
   note_unmerged(entries, machine.clock.wall());
   for (Entry& entry : entries) entry.to_do = what_to_do(entry);
+  look_at_tasks(machine, home, entries);
   return entries;
+}
+
+void look_at_tasks(Machine& machine, Folder& home, std::span<Entry> entries) {
+  std::unique_ptr<Database> database;
+  for (Entry& entry : entries) {
+    const std::string& id = entry.known.heartbeat.task;
+    if (id.empty()) continue;
+    if (!database) {
+      auto opened = open_home_database(machine.databases, home, {.may_wait = kReadersWait});
+      if (opened) database = *std::move(opened);
+    }
+    auto found = database ? Tasks(*database, TaskLimits{}).find(id) : std::nullopt;
+    if (found && *found) {
+      entry.task = **std::move(found);
+    } else {
+      entry.task.emplace();
+      entry.task->id = id;
+      entry.task->status.clear();
+    }
+  }
 }
 
 Entry look_at_agent(Machine& machine, KnownAgent known, Source source) {

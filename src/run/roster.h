@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "os/machine.h"
 #include "store/heartbeat.h"
 #include "store/home.h"
+#include "store/tasks.h"
 
 namespace tend {
 
@@ -61,6 +63,8 @@ struct Entry {
   std::optional<WallTime> progressed;  // its last real sign; none: not known
   std::vector<Name> asked_by;          // its children that wait for it
 
+  std::optional<Task> task;  // that it works on; only its id where no more can be read
+
   WallTime since{};  // of the state; 1970: not known
   [[nodiscard]] bool over() const { return is_terminal(known.heartbeat.status); }
 };
@@ -68,8 +72,8 @@ struct Entry {
 /// Whether it is among the reasons that the agent asks for help: `tend state stuck`.
 bool says_stuck(const std::vector<std::string>& because);
 
-/// Parents before their children, older before newer, as agents_of() gives them.
-Result<std::vector<Entry>> roster(Machine& machine, Folder& home);
+/// Fills in the tasks. The database is opened only if one of them works on a task.
+void look_at_tasks(Machine& machine, Folder& home, std::span<Entry> entries);
 
 /// Where the verdict of a kept agent is taken from.
 enum class Source : std::uint8_t {
@@ -77,7 +81,13 @@ enum class Source : std::uint8_t {
   heartbeat,  // the last change of verdict; cheap, for those who look again and again
 };
 
-/// One agent alone. Its depth and its parent are not known.
+/// Parents before their children, older before newer, as agents_of() gives them.
+Result<std::vector<Entry>> roster(Machine& machine, Folder& home, Source source = Source::journal);
+
+/// When an agent last did something real, by its journal; nothing if that is not known.
+std::optional<WallTime> progressed_of(Machine& machine, Folder& agent);
+
+/// One agent alone. Its depth, its parent and its task are not known.
 Entry look_at_agent(Machine& machine, KnownAgent known, Source source);
 
 }  // namespace tend

@@ -17,6 +17,12 @@ constexpr std::size_t kMostRemarks = 100;
 constexpr std::size_t kManySignals = 2000;  // for one look
 constexpr std::size_t kLongestSignal = std::size_t{32} * 1024;
 
+std::uint64_t in_milliseconds(WallTime time) {
+  const auto since_1970 =
+      std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch());
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(since_1970.count(), 0));
+}
+
 }  // namespace
 
 Senses::Senses(Folder& folder, AdapterKind adapter, const Offsets& offsets)
@@ -42,6 +48,7 @@ Senses::Senses(Folder& folder, AdapterKind adapter, const Offsets& offsets)
             if (took == Took::refused || took == Took::bad) ++refused_;
           },
           [this](std::uint64_t) { ++refused_; }),
+      beaten_(offsets.beaten),
       stream_punched_(offsets.stream),
       signals_punched_(offsets.said) {}
 
@@ -49,6 +56,7 @@ Result<void> Senses::begin_life() {
   auto beat = folder_.open(kBeatFile, Folder::Open::append);
   if (!beat) return std::unexpected(beat.error());
   beat_ = *std::move(beat);
+  beaten_ = 0;
   go_on(WallTime::max());
   for (Tail* const tail : {&stream_, &signals_}) {
     while (true) {
@@ -66,8 +74,10 @@ void Senses::go_on(WallTime seen_until) {
   if (!beat_) {
     if (auto beat = folder_.open(kBeatFile, Folder::Open::append)) beat_ = *std::move(beat);
   }
-  if (beat_) {
-    if (const auto facts = beat_->facts()) last_beat_ = std::min(facts->modified, seen_until);
+  if (const auto facts = beat_ ? beat_->facts() : fail("not open")) {
+    const bool is_news =
+        beaten_ == 0 ? facts->modified > seen_until : in_milliseconds(facts->modified) != beaten_;
+    last_beat_ = is_news ? WallTime{} : facts->modified;
   }
   if (const auto facts = folder_.facts(kErrorFile); facts && *facts) errors_size_ = (*facts)->size;
 }
@@ -148,6 +158,18 @@ void Senses::look_at_beats() {
   batch_->signals.push_back({.is = Kind::beat, .by = BeatBy::agent});
 }
 
+/// The stream last: nothing shows more often that somebody works.
+bool Senses::has_news() const {
+  const auto has_grown = [this](const char* name, const Tail& tail) {
+    const auto facts = folder_.facts(name);
+    return facts && *facts && (*facts)->size > tail.offset();
+  };
+  if (has_grown(kSignalsFile, signals_)) return true;
+  const auto beat = beat_ ? beat_->facts() : fail("not open");
+  if (beat && beat->modified != last_beat_) return true;
+  return has_grown(kStreamFile, stream_);
+}
+
 void Senses::remark(std::string text) {
   if (remarks_.size() < kMostRemarks) remarks_.push_back(std::move(text));
 }
@@ -161,7 +183,8 @@ void Senses::flush(SignalBatch& batch, Instant now, bool ended_well) {
 
 Offsets Senses::offsets() const {
   return {.stream = stream_.offset() - lines_.kept(),
-          .said = signals_.offset() - signal_lines_.kept()};
+          .said = signals_.offset() - signal_lines_.kept(),
+          .beaten = in_milliseconds(last_beat_)};
 }
 
 std::vector<std::string> Senses::take_remarks() {

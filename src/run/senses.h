@@ -26,7 +26,8 @@ class Senses {
 
   /// A new life is about to begin: what the old one printed and said is behind it, read or not.
   Result<void> begin_life();
-  /// Somebody else had begun the life that is being kept, and saw all beats until then.
+  /// Somebody else had begun the life that is being kept, and saw all beats until then, if it is
+  /// not written which one it saw last.
   void go_on(WallTime seen_until);
 
   /// Reads everything to its end; of what was said as much as one look may take. `shift` moves the
@@ -38,6 +39,8 @@ class Senses {
   /// The process is over: a last line without a newline is a line.
   void flush(SignalBatch& batch, Instant now, bool ended_well);
 
+  /// It printed, said or beat something since the last look.
+  [[nodiscard]] bool has_news() const;
   /// There was more to read than one look may take.
   [[nodiscard]] bool has_more() const { return has_more_; }
   /// Why the agent cannot be heard; empty if all is well.
@@ -77,6 +80,8 @@ class Senses {
   SignalsFile parser_;
   std::unique_ptr<File> beat_;
   WallTime last_beat_{};
+  std::uint64_t
+      beaten_;  // the beat that was seen last, by whoever was here before us; 0: not known
   std::uint64_t errors_size_ = 0;
   std::uint64_t stream_punched_ = 0;
   std::uint64_t errors_punched_ = 0;

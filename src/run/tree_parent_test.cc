@@ -259,6 +259,18 @@ TEST_F(TreeParent, that_is_back_is_known_also_to_a_keeper_that_was_put_on_meanwh
   family.check();
 }
 
+TEST_F(TreeParent, that_is_back_makes_no_orphan_of_one_that_died_unseen_meanwhile) {
+  grow({"coder"});
+  lose_lead();
+  universe.run_for(40s);  // its child knows
+  family.kill_both("coder");
+  universe.run_for(10min);
+  EXPECT_TRUE(family.recover());
+  universe.run_for(2min);
+  EXPECT_EQ(family.agents("coder").size(), 1U);
+  EXPECT_EQ(family.heartbeat("coder").life, 2U);
+}
+
 TEST_F(TreeParent, parent_death_detection_is_told_to_every_life) {
   grow({"coder"});
   lose_lead();
