@@ -320,6 +320,11 @@ void tend_close(tend_client* client) {
   free(client);
 }
 
+int tend_has_sinks(const tend_client* client) {
+  struct stat facts;
+  return fstatat(client->folder, "sinks", &facts, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 const char* tend_agent(const tend_client* client) { return client->agent; }
 
 unsigned tend_life(const tend_client* client) { return client->life; }

@@ -65,6 +65,10 @@ TEND_API int tend_parent(tend_client* client);
 // unknown.
 TEND_API int tend_check_life(tend_client* client);
 
+// Whether the beats and states of this agent are also wanted in stores of other systems: 1 yes, 0
+// no. `tend beat` and `tend state` write those; this library speaks to the keeper alone.
+TEND_API int tend_has_sinks(const tend_client* client);
+
 TEND_API const char* tend_agent(const tend_client* client);
 TEND_API unsigned tend_life(const tend_client* client);
 

@@ -41,6 +41,7 @@ class Client {
   bool signal(const std::string& object) { return tend_signal(client_.get(), object.c_str()) == 0; }
   Answer parent_lives() { return static_cast<Answer>(tend_parent(client_.get())); }
   Answer life_is_current() { return static_cast<Answer>(tend_check_life(client_.get())); }
+  bool has_sinks() const { return tend_has_sinks(client_.get()) == 1; }
   std::string agent() const { return tend_agent(client_.get()); }
   unsigned life() const { return tend_life(client_.get()); }
 

@@ -2,7 +2,7 @@
 # simdjson is built here from Debian's own source, because the packaged shared library would drag
 # libstdc++.so into the binary and slow its start.
 
-foreach(header fmt/format.h nlohmann/json.hpp CLI/CLI.hpp toml++/toml.h boost/asio.hpp)
+foreach(header fmt/format.h nlohmann/json.hpp CLI/CLI.hpp toml++/toml.h boost/asio.hpp sqlite3.h)
   string(MAKE_C_IDENTIFIER "TEND_HAS_${header}" has)
   find_file(${has} ${header})
   mark_as_advanced(${has})
@@ -34,6 +34,16 @@ endif()
 add_library(fmt STATIC "${PROJECT_SOURCE_DIR}/cmake/fmt_library.cc")
 target_compile_options(fmt PRIVATE -w -O2)
 add_library(tend::fmt ALIAS fmt)
+
+# Inside the binary, like the others: only who opens a database pays for it.
+find_library(TEND_SQLITE_ARCHIVE libsqlite3.a)
+mark_as_advanced(TEND_SQLITE_ARCHIVE)
+if(NOT TEND_SQLITE_ARCHIVE)
+  message(FATAL_ERROR "libsqlite3.a is missing: run tools/setup")
+endif()
+add_library(tend::sqlite STATIC IMPORTED)
+set_target_properties(tend::sqlite PROPERTIES
+  IMPORTED_LOCATION "${TEND_SQLITE_ARCHIVE}" INTERFACE_LINK_LIBRARIES m)
 
 if(TEND_TESTS)
   find_package(GTest REQUIRED CONFIG)

@@ -31,7 +31,7 @@ endfunction()
 # What all our code is compiled with.
 add_library(tend_code INTERFACE)
 target_include_directories(tend_code INTERFACE "${PROJECT_SOURCE_DIR}/src")
-target_link_libraries(tend_code INTERFACE tend::simdjson tend::fmt)
+target_link_libraries(tend_code INTERFACE tend::simdjson tend::fmt tend::sqlite)
 
 function(tend_add_library folder)
   tend_sources_ending(${folder} .cc sources)

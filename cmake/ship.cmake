@@ -25,15 +25,6 @@ if(TEND_SHIP)
   # still placed at random), and what is inside the binary has not to be mapped.
   target_link_options(tend PRIVATE -static-libstdc++ -static-libgcc -no-pie -Wl,--as-needed)
 
-  # g++ has no -static-libm, so the linker is shown a folder where only the archive is.
-  find_library(TEND_LIBM_ARCHIVE libm.a)
-  mark_as_advanced(TEND_LIBM_ARCHIVE)
-  if(TEND_LIBM_ARCHIVE)
-    file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/static")
-    file(CREATE_LINK "${TEND_LIBM_ARCHIVE}" "${PROJECT_BINARY_DIR}/static/libm.a" SYMBOLIC)
-    target_link_options(tend PRIVATE "-L${PROJECT_BINARY_DIR}/static")
-  endif()
-
   # The man page and the completions are the binary's own words.
   function(tend_says file)
     add_custom_command(OUTPUT ${file}
@@ -57,5 +48,12 @@ if(TEND_SHIP)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
   install(FILES ${made}/tend.zsh RENAME _tend
     DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  # Under the name `bd` it speaks the dialect of beads, under `gt` that of Gas Town's heartbeats; who
+  # wants that puts this folder into PATH.
+  file(MAKE_DIRECTORY "${made}/compat")
+  foreach(name bd gt)
+    file(CREATE_LINK "../../../bin/tend" "${made}/compat/${name}" SYMBOLIC)
+    install(FILES ${made}/compat/${name} DESTINATION ${CMAKE_INSTALL_DATADIR}/tend/compat)
+  endforeach()
   install(FILES ${made}/tend.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()

@@ -503,6 +503,7 @@ TEST_F(TendClient, closes_itself_in_cpp) {
   EXPECT_EQ(client.parent_lives(), tend::Answer::unknown);
   EXPECT_EQ(client.agent(), "coder-x7");
   EXPECT_EQ(client.life(), 2U);
+  EXPECT_FALSE(client.has_sinks());
   auto moved = std::move(client);
   EXPECT_TRUE(moved.beat());
   EXPECT_FALSE(tend::Client::open());

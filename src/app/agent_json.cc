@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "app/task_view.h"
 #include "app/when.h"
 #include "store/json.h"
 
@@ -77,6 +78,7 @@ nlohmann::ordered_json agent_json(const Entry& entry, std::span<const Entry> all
       {"ended_by", or_null(says.ended_by)},
       {"exit", exit_json(says.exit)},
       {"note", or_null(says.note)},
+      {"task", entry.task ? task_of_agent_json(*entry.task) : WriteJson(nullptr)},
       {"last_beat", calendar_json(entry.known.last_beat)},
       {"keeper", kKeeperWords[static_cast<std::size_t>(entry.keeper)]},
       {"process",

@@ -13,7 +13,10 @@
 #include "app/replay_settings.h"
 #include "base/duration.h"
 #include "base/quote.h"
+#include "base/suggest.h"
+#include "judge/stores.h"
 #include "store/config_file.h"
+#include "store/tasks.h"
 
 namespace tend {
 namespace {
@@ -114,6 +117,14 @@ Result<void> check_name(const std::string& name) {
   return fail("--name wants letters, digits, '.', '_' and '-', at most 64, not " + in_quotes(name));
 }
 
+/// Of an agent of another system: the limits of its stores.
+Result<Policy> policy_by_stores(const AgentFile& agent, World& world) {
+  const auto stores = stores_of(agent.store, agent.role, world);
+  if (!stores) return std::unexpected(stores.error());
+  const auto poke_after = stores->poke.empty() ? std::nullopt : std::optional(stores->poke_after);
+  return policy_of_stores({stores->stale, stores->very_stale}, poke_after, stores->kill);
+}
+
 /// Looks at the folder again and again until it is `done`; false if that does not come in time.
 bool wait_in(Machine& machine, Folder& folder, const std::function<bool()>& done) {
   const Instant until = machine.clock.now() + kStartMayTake;
@@ -132,8 +143,21 @@ bool wait_in(Machine& machine, Folder& folder, const std::function<bool()>& done
 
 }  // namespace
 
+Result<ForeignAgent> stores_of(const std::string& name, const std::string& role, World& world) {
+  const auto config = user_config(world);
+  if (!config) return std::unexpected(config.error());
+  ForeignAgent agent =
+      foreign_agent(*config, name, role, world.environment.variable("HOME").value_or(""));
+  if (!agent.sources.empty()) return agent;
+  const std::vector<std::string> names = foreign_names(*config);
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  return fail(fmt::format("the configuration has no stores of {}{}", in_quotes(name),
+                          did_you_mean(name, known)));
+}
+
 Result<Policy> policy_of(const AgentFile& agent, World& world) {
-  auto policy = policy_from_argument(agent.policy, world);
+  auto policy = agent.store.empty() ? policy_from_argument(agent.policy, world)
+                                    : policy_by_stores(agent, world);
   if (!policy) return policy;
   for (const std::string& text : agent.limits) {
     auto limit = parse_limit(text);
@@ -193,6 +217,10 @@ Result<AgentFile> agent_from_options(const Arguments& arguments, World& world, M
       return fail("--ready-fd wants a number from 3 to 255, not " + in_quotes(*text));
     }
     agent.ready_fd = number;
+  }
+  if (const auto task = arguments.value("task")) {
+    if (auto ok = check_task_id(*task); !ok) return fail("--task: " + ok.error().text);
+    agent.task = *task;
   }
   if (const auto told = arguments.value("notify")) agent.notify = {"/bin/sh", "-c", *told};
   for (const std::string& one : world.environment.all()) {

@@ -8,6 +8,7 @@
 #include "os/machine.h"
 #include "run/hire.h"
 #include "store/agent_file.h"
+#include "store/foreign/foreign_agent.h"
 #include "store/heartbeat.h"
 
 namespace tend {
@@ -18,7 +19,10 @@ Result<AgentFile> agent_from_options(const Arguments& arguments, World& world, M
                                      const std::string& working_folder,
                                      std::vector<std::string> command);
 
-/// The policy that an agent's file names, with its limits.
+/// What the user's configuration says of an agent of another system. Fails if it names no stores.
+Result<ForeignAgent> stores_of(const std::string& name, const std::string& role, World& world);
+
+/// The policy that an agent's file names, or that its stores have, with its limits.
 Result<Policy> policy_of(const AgentFile& agent, World& world);
 
 /// How to start a keeper from here.

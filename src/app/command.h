@@ -19,6 +19,9 @@ inline constexpr int kExitNo = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitNeedsYou = 3;
 
+/// The name that this program goes by, unless it is called by another.
+inline constexpr std::string_view kTend = "tend";
+
 /// What the user typed, checked against the command's row.
 class Arguments {
  public:
@@ -51,6 +54,8 @@ struct OptionRow {
   std::string_view help{};   // one sentence, no full stop
   bool repeats = false;
   std::span<const std::string_view> choices{};  // kind choice only
+  bool value_is_optional = false;               // --name, or --name=VALUE
+  bool value_may_be_empty = false;              // --name "" and --name= mean something
 };
 
 struct PositionalRow {
@@ -70,6 +75,7 @@ struct CommandRow {
   std::span<const OptionRow> options{};
   std::span<const std::string_view> examples{};
   int (*body)(const Arguments& arguments, World& world) = nullptr;
+  std::string_view program = kTend;  // the name that it goes by
 };
 
 /// The whole table, in the order of `tend --help`. Its rows stand in commands_*.cc.

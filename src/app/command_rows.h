@@ -15,8 +15,11 @@ inline constexpr OptionRow kQuiet{
 std::span<const CommandRow> starting_commands();  // commands_run.cc
 std::span<const CommandRow> ordering_commands();  // commands_run.cc
 std::span<const CommandRow> tree_commands();      // commands_tree.cc
+std::span<const CommandRow> task_commands();      // commands_tasks.cc
+std::span<const CommandRow> patrol_commands();    // commands_patrol.cc
 std::span<const CommandRow> reading_commands();   // commands_read.cc
 std::span<const CommandRow> speaking_commands();  // commands_speak.cc
 std::span<const CommandRow> tool_commands();      // commands_tools.cc
+std::span<const CommandRow> mail_commands();      // commands_mail.cc
 
 }  // namespace tend

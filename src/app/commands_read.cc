@@ -5,6 +5,7 @@
 #include "app/logs_command.h"
 #include "app/salvage_command.h"
 #include "app/status_command.h"
+#include "app/stores_command.h"
 #include "app/tree_command.h"
 #include "app/wait_command.h"
 
@@ -42,8 +43,14 @@ constexpr PositionalRow kReaderPositionals[] = {
      .help = "its name, a unique beginning of it, or its folder",
      .required = true},
 };
+constexpr PositionalRow kExplainPositionals[] = {
+    {.name = "AGENT",
+     .kind = ValueKind::agent,
+     .help = "its name, a unique beginning of it, or its folder; or task:ID",
+     .required = true},
+};
 constexpr OptionRow kExplainOptions[] = {kJson};
-constexpr std::string_view kExplainExamples[] = {"tend explain api"};
+constexpr std::string_view kExplainExamples[] = {"tend explain api", "tend explain task:web:3"};
 
 constexpr OptionRow kEventsOptions[] = {
     kJson,
@@ -95,6 +102,14 @@ constexpr OptionRow kWaitOptions[] = {
 constexpr std::string_view kWaitExamples[] = {"tend wait api",
                                               "tend wait api --for idle --timeout 5m"};
 
+constexpr PositionalRow kStoresPositionals[] = {
+    {.name = "AGENT",
+     .kind = ValueKind::agent,
+     .help = "only this one, by its name in the configuration; none: all"},
+};
+constexpr OptionRow kStoresOptions[] = {kJson};
+constexpr std::string_view kStoresExamples[] = {"tend stores", "tend stores deacon --json"};
+
 constexpr OptionRow kSalvageReadOptions[] = {kJson};
 constexpr PositionalRow kSalvagePositionals[] = {
     {.name = "REF|AGENT",
@@ -129,6 +144,7 @@ constexpr CommandRow kReading[] = {
             "for a person; stuck by its own word; without a keeper, or with one that hangs; "
             "unreadable. One that did not "
             "end well needs you for a day, or until another of its name is started.\n\n"
+            "The last line is about the patrol of the home, if there is one or was one.\n\n"
             "Exit status is 0 if all is well, 3 if something needs you, 1 if there is no such "
             "agent, 2 if the home cannot be read.",
         .positionals = kStatusPositionals,
@@ -153,13 +169,15 @@ constexpr CommandRow kReading[] = {
     },
     {
         .name = "explain",
-        .summary = "Show why an agent is judged as it is, and what follows",
+        .summary = "Show why an agent or a task is judged so, and what follows",
         .text =
             "Whose turn it is, every sign with its age and its limit, which of them agree that the "
             "agent is stalled, the restarts that are left, what happens if nothing new is seen and "
             "when, and what was decided and done lately. Of one that is over: how it ended.\n\n"
-            "Nothing is asked of the agent or its keeper: the account is made from its journal.",
-        .positionals = kReaderPositionals,
+            "Nothing is asked of the agent or its keeper: the account is made from its journal.\n\n"
+            "Of a task: who holds it and what it said, how many beats were missed, what the patrol "
+            "has done about it and why, and what it does next and when.",
+        .positionals = kExplainPositionals,
         .options = kExplainOptions,
         .examples = kExplainExamples,
         .body = explain_command,
@@ -199,6 +217,22 @@ constexpr CommandRow kReading[] = {
         .options = kWaitOptions,
         .examples = kWaitExamples,
         .body = wait_command,
+    },
+    {
+        .name = "stores",
+        .summary = "Show the heartbeat stores of agents of other systems",
+        .text =
+            "All stores that the configuration names ([[source]], [store.NAME]), side by side: how "
+            "old the last sign in each is, what it says, and what is wrong with it. Fresh and "
+            "stale are by the limit of the store; idle, exiting and stuck are the agent's own "
+            "word; void is of an earlier life or somebody else's; none has no sign.\n\n"
+            "Stores that disagree are a writer that is broken, not an agent that is stuck.\n\n"
+            "Exit status is 0 if all is well, 3 if something needs you, 1 if there is no such "
+            "agent, 2 if the configuration cannot be used.",
+        .positionals = kStoresPositionals,
+        .options = kStoresOptions,
+        .examples = kStoresExamples,
+        .body = stores_command,
     },
     {
         .name = "salvage list",

@@ -38,6 +38,7 @@ constexpr OptionRow kRunOptions[] = {
      .choices = kInputs},
     kReadyFdOption,
     kNotifyOption,
+    kTaskOption,
 };
 constexpr std::string_view kRunExamples[] = {
     "tend run -- ./train.sh",
@@ -72,7 +73,9 @@ constexpr std::string_view kUnpauseExamples[] = {"tend unpause api"};
 constexpr std::string_view kReloadExamples[] = {"tend reload api"};
 
 constexpr PositionalRow kWatchPositionals[] = {
-    {.name = "WHAT", .help = "the number of a process, or tmux:SESSION", .required = true},
+    {.name = "WHAT",
+     .help = "the number of a process, tmux:SESSION, or store:NAME",
+     .required = true},
 };
 constexpr OptionRow kWatchOptions[] = {
     {.name = "name", .kind = ValueKind::text, .value = "NAME", .help = "what to call it"},
@@ -99,7 +102,8 @@ constexpr OptionRow kWatchOptions[] = {
      .value = "CMD",
      .help = "run this in a shell when a person is needed, the incident as JSON on its input"},
 };
-constexpr std::string_view kWatchExamples[] = {"tend watch 4711", "tend watch tmux:claude"};
+constexpr std::string_view kWatchExamples[] = {"tend watch 4711", "tend watch tmux:claude",
+                                               "tend watch store:deacon"};
 
 constexpr CommandRow kStarting[] = {
     {
@@ -132,7 +136,11 @@ constexpr CommandRow kStarting[] = {
             "a person. Of a tmux session the process that it shows is meant, and that its window "
             "was painted is a weak sign of life. Hooks inside it are heard after tend hooks "
             "install; other programs may speak with tend beat and tend state if TEND_INFRA and "
-            "TEND_LIFE=1 are set. Prints name and folder.",
+            "TEND_LIFE=1 are set. Prints name and folder.\n\n"
+            "store:NAME is an agent of another system, known by the heartbeat stores that the "
+            "configuration names. Its limits are those of [store.NAME]. It is poked when it has "
+            "been silent for long, followed from process to process, and ended only if the "
+            "configuration says so and its process is proven.",
         .positionals = kWatchPositionals,
         .options = kWatchOptions,
         .examples = kWatchExamples,

@@ -11,8 +11,12 @@
 namespace tend {
 namespace {
 
-constexpr OptionRow kBeatOptions[] = {kJson, kQuiet};
-constexpr std::string_view kBeatExamples[] = {"tend beat"};
+constexpr OptionRow kStore{.name = "store",
+                           .kind = ValueKind::text,
+                           .value = "NAME",
+                           .help = "for an agent of the configuration that Tend does not keep"};
+constexpr OptionRow kBeatOptions[] = {kJson, kQuiet, kStore};
+constexpr std::string_view kBeatExamples[] = {"tend beat", "tend beat --store deacon"};
 
 constexpr PositionalRow kStatePositionals[] = {
     {.name = "STATE",
@@ -24,6 +28,7 @@ constexpr PositionalRow kStatePositionals[] = {
 constexpr OptionRow kStateOptions[] = {
     kJson,
     kQuiet,
+    kStore,
     {.name = "until",
      .kind = ValueKind::text,
      .value = "DUR",
@@ -98,8 +103,11 @@ constexpr CommandRow kSpeaking[] = {
             "For programs and hooks that run inside an agent; they find its keeper by TEND_INFRA "
             "and TEND_LIFE. A beat proves that its author runs, not that the work goes on. "
             "A program that beats often links the C library instead (tend.h).\n\n"
+            "Where the configuration has sinks for the agent, the beat goes into each of these "
+            "stores of other systems, too, and each is told of by its name.\n\n"
             "Exit status is 0 if the keeper will see the beat, 1 if this life of the agent is "
-            "over, 2 outside an agent or if the beat could not be written.",
+            "over or a sink was not written, 2 outside an agent or if the beat could not be "
+            "written.",
         .options = kBeatOptions,
         .examples = kBeatExamples,
         .body = beat_command,
@@ -147,7 +155,8 @@ constexpr CommandRow kSpeaking[] = {
         .summary = "Show what an agent should know and has not read yet",
         .text =
             "Above all what became of its children, oldest first. What the agent itself was shown "
-            "counts as read; what a person or another agent looks at does not.\n\n"
+            "counts as read; what a person or another agent looks at does not. Letters are "
+            "something else: see `tend mail inbox`.\n\n"
             "Exit status is 0 also if nothing is new, 1 if there is no such agent or this life of "
             "it is over, 2 outside an agent if none is named.",
         .positionals = kInboxPositionals,

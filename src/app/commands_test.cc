@@ -22,9 +22,12 @@ std::vector<std::string_view> words_of_example(std::string_view example) {
   std::vector<std::string_view> words;
   example.remove_prefix(example.find("tend ") + 5);
   while (!example.empty()) {
-    const std::size_t end = std::min(example.find_first_of(" )"), example.size());
+    const bool quoted = example.starts_with('"');
+    if (quoted) example.remove_prefix(1);
+    const std::size_t end = std::min(example.find_first_of(quoted ? "\"" : " )"), example.size());
     const std::string_view word = example.substr(0, end);
-    if (word == "|" || word == ">" || word.empty()) break;
+    if (quoted && end + 1 < example.size()) example.remove_prefix(1);  // the blank behind it
+    if (word == "|" || word == ">" || word == "<" || word.empty()) break;
     words.push_back(word);
     example.remove_prefix(std::min(end + 1, example.size()));
   }

@@ -25,6 +25,7 @@ constexpr OptionRow kDispatchOptions[] = {
     kAsIsOption,
     kReadyFdOption,
     kNotifyOption,
+    kTaskOption,
     {.name = "task-id",
      .kind = ValueKind::text,
      .value = "ID",

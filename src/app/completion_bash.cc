@@ -16,10 +16,11 @@ _tend_files() {
 }
 _tend() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-  local command=${COMP_WORDS[1]} first=2
+  local command=${COMP_WORDS[1]} first=2 attached=
   COMPREPLY=()
   # To bash an equals sign is a word: --policy=x are three, and so are model=5m.
   if [[ $word == = || $before == = ]]; then
+    attached=yes
     if [[ $word == = ]]; then word=; else before=${COMP_WORDS[COMP_CWORD-2]}; fi
     [[ $before == -* ]] || return
   fi
@@ -64,6 +65,12 @@ std::string offer_positional(std::span<const CommandRow> table, const CommandRow
   return "if ((COMP_CWORD == first)) || [[ $before == -* ]]; then " + statements + "; fi";
 }
 
+std::string option_words(const CommandRow& row) {
+  std::string words;
+  for (const OptionRow& option : all_options(row)) words += " --" + std::string(option.name);
+  return words;
+}
+
 void add_command_words(std::string& script, std::span<const CommandRow> table) {
   const std::vector<std::string_view> words = first_words(table);
   script += "  if ((COMP_CWORD == 1)); then _tend_words " + joined(words) +
@@ -71,9 +78,11 @@ void add_command_words(std::string& script, std::span<const CommandRow> table) {
   for (const std::string_view word : words) {
     if (!is_group(table, word)) continue;
     script.append("  if [[ $command == ").append(word).append(" ]]; then\n");
+    const CommandRow* const itself = find_command(table, word);
     script += "    if ((COMP_CWORD == 2)); then _tend_words " + joined(second_words(table, word)) +
-              " --help; return; fi\n";
-    script += "    command+=\" ${COMP_WORDS[2]}\" first=3\n  fi\n";
+              (itself == nullptr ? " --help" : option_words(*itself)) + "; return; fi\n";
+    script += itself == nullptr ? "    " : "    [[ ${COMP_WORDS[2]} == -* ]] || ";
+    script += "command+=\" ${COMP_WORDS[2]}\" first=3\n  fi\n";
   }
 }
 
@@ -85,7 +94,10 @@ void add_option_values(std::string& script, std::span<const CommandRow> table) {
       const std::string command = "    '" + std::string(row.name);
       script += command + " --" + std::string(option.name) + "'";
       if (option.letter != 0) script += " | '" + std::string(row.name) + " -" + option.letter + "'";
-      script += ") " + offer(option.kind, option.choices) + ";;\n";
+      const std::string values = offer(option.kind, option.choices);
+      script += ") " +
+                (option.value_is_optional ? "if [[ $attached ]]; then " + values + "; fi" : values);
+      script += ";;\n";
     }
   }
   script += "  esac\n";
@@ -94,8 +106,8 @@ void add_option_values(std::string& script, std::span<const CommandRow> table) {
 void add_arguments(std::string& script, std::span<const CommandRow> table) {
   script += "  case \"$command\" in\n";
   for (const CommandRow& row : table) {
-    script += "    '" + std::string(row.name) + "')\n      if [[ $word == -* ]]; then _tend_words";
-    for (const OptionRow& option : all_options(row)) script += " --" + std::string(option.name);
+    script += "    '" + std::string(row.name) + "')\n      if [[ $word == -* ]]; then _tend_words" +
+              option_words(row);
     script += "; return; fi\n      " + offer_positional(table, row) + ";;\n";
   }
   script += "  esac\n";

@@ -53,7 +53,9 @@ std::string values(ValueKind kind, std::span<const std::string_view> choices) {
 void add_option(std::string& script, const std::string& condition, const OptionRow& row) {
   script += when(condition) + " -l " + std::string(row.name);
   if (row.letter != 0) script += std::string(" -s ") + row.letter;
-  if (row.kind != ValueKind::none) {
+  if (row.value_is_optional) {
+    script += values(row.kind, row.choices);
+  } else if (row.kind != ValueKind::none) {
     script += (takes_file(row.kind) ? " -r" : " -x") + values(row.kind, row.choices);
   }
   script += " -d " + quote(row.help) + "\n";
@@ -95,10 +97,14 @@ std::string fish_completion(std::span<const CommandRow> table) {
   add_option(script, "__tend_only", kHelpOption);
   add_option(script, "__tend_only", kVersionOption);
   for (const std::string_view word : first_words(table)) {
-    if (is_group(table, word)) add_option(script, "__tend_only " + std::string(word), kHelpOption);
+    if (!is_group(table, word) || find_command(table, word) != nullptr) continue;
+    add_option(script, "__tend_only " + std::string(word), kHelpOption);
   }
   for (const CommandRow& row : table) {
-    const std::string condition = "__tend_on " + std::string(row.name);
+    std::string condition = "__tend_on " + std::string(row.name);
+    for (const std::string_view second : second_words(table, row.name)) {
+      condition += "; and not __tend_on " + std::string(row.name) + " " + std::string(second);
+    }
     for (const OptionRow& option : all_options(row)) add_option(script, condition, option);
     add_positional(script, table, row);
   }

@@ -66,7 +66,8 @@ std::string value_action(ValueKind kind, std::span<const std::string_view> choic
 std::string option_spec(const OptionRow& row) {
   std::string spec = (row.repeats ? "*--" : "--") + std::string(row.name);
   const bool takes_value = row.kind != ValueKind::none;
-  spec += (takes_value ? "=[" : "[") + escape(row.help) + "]";
+  spec += (row.value_is_optional ? "=-[" : takes_value ? "=[" : "[") + escape(row.help) + "]";
+  if (row.value_is_optional) spec += ":";
   if (takes_value) spec += ":" + escape(row.value) + ":" + value_action(row.kind, row.choices);
   return quote(spec);
 }
@@ -120,21 +121,27 @@ void add_values(std::string& script, std::span<const CommandRow> table) {
   script += "\n}\n";
 }
 
-void add_command(std::string& script, const CommandRow& row) {
+void add_command(std::string& script, std::span<const CommandRow> table, const CommandRow& row) {
   script += function_name(row.name) + "() {\n  _arguments -s -S";
   for (const OptionRow& option : row.options) script += " \\\n    " + option_spec(option);
   script += " \\\n    " + quote("(- *)--help[" + escape(kHelpOption.help) + "]");
   for (const PositionalRow& row_of : row.positionals) {
     script += " \\\n    " + positional_spec(row_of);
   }
+  if (is_group(table, row.name)) script += " \\\n    '1: :_" + function_name(row.name) + "'";
   script += "\n}\n";
 }
 
 void add_choice_of_group(std::string& script, std::span<const CommandRow> table,
                          std::string_view group) {
-  script.append("    ").append(group).append(")\n      if (( CURRENT == 3 )); then\n");
-  script += "        shift words; (( CURRENT -= 1 ))\n        _arguments '--help[" +
-            escape(kHelpOption.help) + "]' '1: :_" + function_name(group) + "'\n        return\n";
+  const bool is_command = find_command(table, group) != nullptr;
+  script.append("    ").append(group).append(")\n      if (( CURRENT == 3 ))");
+  script += is_command ? " || [[ $words[3] == -* ]]; then\n" : "; then\n";
+  script += "        shift words; (( CURRENT -= 1 ))\n        ";
+  script += is_command ? function_name(group)
+                       : "_arguments '--help[" + escape(kHelpOption.help) + "]' '1: :_" +
+                             function_name(group) + "'";
+  script += "\n        return\n";
   script += "      fi\n      shift 2 words; (( CURRENT -= 2 ))\n      case $words[1] in\n";
   for (const std::string_view second : second_words(table, group)) {
     const std::string name = std::string(group) + " " + std::string(second);
@@ -165,7 +172,7 @@ std::string zsh_completion(std::span<const CommandRow> table) {
   std::string script(kHead);
   add_command_lists(script, table);
   add_values(script, table);
-  for (const CommandRow& row : table) add_command(script, row);
+  for (const CommandRow& row : table) add_command(script, table, row);
   add_main(script, table);
   return script.append(kFoot);
 }

@@ -19,19 +19,20 @@ namespace {
 struct Report {
   std::string file;
   std::size_t policies = 0;
+  std::size_t channels = 0;
   ConfigProblems errors;
   ConfigProblems warnings;
 };
 
 Report examine(const std::string& path, Files& files) {
   const auto config = load_config(path, files);
-  if (!config) return {path, 0, config.error(), {}};
-  return {path, config->policies.size(), {}, check_config(*config)};
+  if (!config) return {path, 0, 0, config.error(), {}};
+  return {path, config->policies.size(), config->channels.size(), {}, check_config(*config)};
 }
 
 Report examine_default(World& world) {
   const auto path = default_config_path(world.environment);
-  if (!path) return {"", 0, {{"", 0, 0, "", path.error().text}}, {}};
+  if (!path) return {"", 0, 0, {{"", 0, 0, "", path.error().text}}, {}};
   Report report = examine(*path, world.files);
   for (ConfigProblem& error : report.errors) {
     const bool unreadable = error.file.empty();
@@ -55,8 +56,10 @@ void print_text(const Report& report, World& world) {
   if (!report.errors.empty()) return;
   for (const ConfigProblem& warning : report.warnings) world.out.write(warning_line(warning));
   const std::size_t count = report.warnings.size();
-  world.out.write(fmt::format("{}: {}, {}\n", on_one_line(report.file),
-                              counted(report.policies, "policy", "policies"),
+  const std::string channels =
+      report.channels == 0 ? "" : ", " + counted(report.channels, "channel", "channels");
+  world.out.write(fmt::format("{}: {}{}, {}\n", on_one_line(report.file),
+                              counted(report.policies, "policy", "policies"), channels,
                               count == 0 ? "all well" : counted(count, "warning", "warnings")));
 }
 

@@ -30,10 +30,14 @@ TEST_F(ConfigCheck, says_that_all_is_well) {
 
 TEST_F(ConfigCheck, counts_in_words) {
   sim.files.contents["one.toml"] = "[policy.night]\n";
-  sim.files.contents["none.toml"] = "[channels]\n";
+  sim.files.contents["none.toml"] = "[tasks]\n";
+  sim.files.contents["way.toml"] = "[[notify]]\nname = \"screen\"\ndesktop = true\n";
   check({"one.toml"});
   check({"none.toml"});
-  EXPECT_EQ(sim.out.text, "one.toml: 1 policy, all well\nnone.toml: no policies, all well\n");
+  check({"way.toml"});
+  EXPECT_EQ(sim.out.text,
+            "one.toml: 1 policy, all well\nnone.toml: no policies, all well\n"
+            "way.toml: no policies, 1 channel, all well\n");
 }
 
 TEST_F(ConfigCheck, prints_warnings_and_exits_0) {

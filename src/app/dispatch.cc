@@ -4,6 +4,7 @@
 
 #include "app/help.h"
 #include "app/parse.h"
+#include "app/table.h"
 #include "app/version.h"
 #include "base/check.h"
 
@@ -23,7 +24,7 @@ struct Performer {
     return request.asked ? kExitYes : kExitUsage;
   }
   int operator()(const VersionRequest&) const {
-    world.out.write(version_line());
+    world.out.write(version_line(program_of(table)));
     return kExitYes;
   }
 };
@@ -40,7 +41,10 @@ int dispatch(std::span<const CommandRow> table, std::span<const std::string_view
   }
   const int code = std::visit(Performer{table, world}, *request);
   const bool written = world.out.flush();
-  if (!written) world.err.write("tend: standard output could not be written to its end\n");
+  if (!written) {
+    world.err.write(std::string(program_of(table)) +
+                    ": standard output could not be written to its end\n");
+  }
   world.err.flush();
   return written ? code : kExitUsage;
 }

@@ -8,8 +8,8 @@
 
 namespace tend {
 
-/// `words` is everything after "tend". Returns the exit code. A usage error is one line on
-/// `world.err`; words that end before they name a command get the help they need on `world.out`.
+/// `words` is everything after the program's name. Returns the exit code. A usage error is one line
+/// on `world.err`; words that end before they name a command get the help they need on `world.out`.
 int dispatch(std::span<const CommandRow> table, std::span<const std::string_view> words,
              World& world);
 

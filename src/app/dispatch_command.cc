@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/agent_options.h"
+#include "app/task_option.h"
 #include "base/quote.h"
 #include "run/hire.h"
 #include "run/moment.h"
@@ -71,8 +72,6 @@ Result<std::unique_ptr<File>> wait_for_turn(Machine& machine, Folder& trees) {
   }
   return turn;
 }
-
-void give_up(ChildPlace& place) { std::ignore = place.folder->remove(std::string(kAgentFile)); }
 
 }  // namespace
 
@@ -148,6 +147,9 @@ int dispatch_command(const Arguments& arguments, World& world) {
   if (!here) return complain(world, "dispatch", here.error().text, kExitNo);
   auto child = agent_from_options(arguments, world, home->machine, *here, arguments.positionals);
   if (!child) return complain(world, "dispatch", child.error().text, kExitUsage);
+  if (auto free = check_task_is_free(world, *home, *child); !free) {
+    return complain(world, "dispatch", free.error().text, kExitNo);
+  }
   auto folder = make_child(arguments, world, *home, *parent, *child);
   if (!folder) return complain(world, "dispatch", folder.error().text, kExitNo);
   const auto heartbeat = wait_for_start(home->machine, **folder);

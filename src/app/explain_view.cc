@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/task_view.h"
 #include "app/when.h"
 #include "base/duration.h"
 #include "base/quote.h"
@@ -118,6 +119,7 @@ void put_heading(const Explained& e, const Look& look, Page& page) {
     page.line(i == 0 ? "because" : "", on_one_line(entry.because[i]));
   }
   if (!judged && !entry.because.empty()) page.line("ended", on_one_line(entry.why));
+  if (entry.task) page.line("task", task_of_agent(*entry.task, e.now));
   page.line("note", on_one_line(entry.known.heartbeat.note));
   if (entry.group == Group::needs_you) page.line("to do", what_to_do(entry));
 }

@@ -73,7 +73,8 @@ class Growing : public testing::Test {
   std::vector<std::string> children_of(const std::string& agent) {
     const auto folder = universe.machine().folders.open(family.folders.at(agent));
     std::vector<std::string> lines;
-    for (const ChildLine& line : read_children(**folder)->children) {
+    const auto registry = read_children(**folder);
+    for (const ChildLine& line : registry->children) {
       lines.push_back(line.agent + " " +
                       std::string(kChildStatusWords[static_cast<std::size_t>(line.status)]));
     }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "app/man.h"
 #include "app/table.h"
 #include "app/version.h"
@@ -14,6 +16,14 @@ namespace {
 
 constexpr std::size_t kWidth = 80;
 constexpr std::size_t kWidestTerm = 24;  // of a list; a wider term has a line of its own
+
+constexpr std::string_view kAboutTend =
+    "Tend watches over long-running agents: signals in, verdict out.";
+constexpr std::string_view kAboutOthers =
+    "Tend by another name: its tasks, in the dialect of those who call it so.";
+constexpr std::string_view kTendExits =
+    "Exit status: 0 yes, 1 no,\n2 usage or unreadable, 3 something needs you.";
+constexpr std::string_view kOtherExits = "Exit status: 0 yes, 1 no.";
 
 /// Appends words to `text`, whose last line is `column` wide, and breaks lines before kWidth;
 /// further lines are indented.
@@ -92,7 +102,7 @@ std::vector<std::string> synopsis(const CommandRow& row) {
 }
 
 std::string command_help(const CommandRow& row) {
-  std::string text = "Usage: tend " + std::string(row.name);
+  std::string text = fmt::format("Usage: {} {}", row.program, row.name);
   const std::vector<std::string> words = synopsis(row);
   if (!words.empty()) text += ' ';
   flow(text, text.size(), text.size(), words);
@@ -117,21 +127,22 @@ std::string command_help(const CommandRow& row) {
 
 std::string group_help(std::span<const CommandRow> table, std::string_view group) {
   const std::string name(group);
-  std::string text = "Usage: tend " + name + " COMMAND [ARGUMENT...]\n";
+  const std::string_view program = program_of(table);
+  std::string text = fmt::format("Usage: {} {} COMMAND [ARGUMENT...]\n", program, name);
   std::vector<Item> items;
   for (const std::string_view second : second_words(table, group)) {
     const CommandRow* row = find_command(table, name + " " + std::string(second));
     items.push_back({std::string(second), std::string(row->summary)});
   }
   add_list(text, "Commands", items);
-  text.append("\n'tend ").append(name).append(" COMMAND --help' says more about a command.\n");
+  text += fmt::format("\n'{} {} COMMAND --help' says more about a command.\n", program, name);
   return text;
 }
 
 std::string overview(std::span<const CommandRow> table) {
-  std::string text =
-      "Usage: tend COMMAND [ARGUMENT...]\n\n"
-      "Tend watches over long-running agents: signals in, verdict out.\n";
+  const std::string_view program = program_of(table);
+  std::string text = fmt::format("Usage: {} COMMAND [ARGUMENT...]\n\n{}\n", program,
+                                 program == kTend ? kAboutTend : kAboutOthers);
   std::vector<Item> items;
   for (const CommandRow& row : table) {
     items.push_back({std::string(row.name), std::string(row.summary)});
@@ -139,21 +150,25 @@ std::string overview(std::span<const CommandRow> table) {
   add_list(text, "Commands", items);
   const Item options[] = {option_item(kHelpOption), option_item(kVersionOption)};
   add_list(text, "Options", options);
-  text +=
-      "\n'tend COMMAND --help' says more about a command. Exit status: 0 yes, 1 no,\n"
-      "2 usage or unreadable, 3 something needs you.\n";
+  text += fmt::format("\n'{} COMMAND --help' says more about a command. {}\n", program,
+                      program == kTend ? kTendExits : kOtherExits);
   return text;
 }
 
 }  // namespace
 
 std::string help_text(std::span<const CommandRow> table, const Topic& topic) {
-  if (topic.command != nullptr) return command_help(*topic.command);
+  if (topic.command != nullptr) {
+    const std::string_view name = topic.command->name;
+    return command_help(*topic.command) +
+           (is_group(table, name) ? "\n" + group_help(table, name) : "");
+  }
   return topic.group.empty() ? overview(table) : group_help(table, topic.group);
 }
 
-std::string version_line() {
-  return "tend " + std::string(tend_version()) + " (commit " + std::string(tend_commit()) + ")\n";
+std::string version_line(std::string_view program) {
+  return std::string(program) + " " + std::string(tend_version()) + " (commit " +
+         std::string(tend_commit()) + ")\n";
 }
 
 int help_command(const Arguments& arguments, World& world) {

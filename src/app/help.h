@@ -14,7 +14,7 @@ namespace tend {
 std::string help_text(std::span<const CommandRow> table, const Topic& topic);
 
 /// "tend 0.1.0 (commit abc1234)" and a newline.
-std::string version_line();
+std::string version_line(std::string_view program = kTend);
 
 /// `tend help`
 int help_command(const Arguments& arguments, World& world);

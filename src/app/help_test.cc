@@ -52,6 +52,18 @@ TEST(Help, names_every_option_and_argument_of_a_command) {
   }
 }
 
+TEST(Help, shows_a_value_that_may_be_left_out_in_brackets) {
+  const std::string text = help_text(commands(), {.command = find_command(commands(), "list")});
+  EXPECT_NE(text.find("[--heartbeat-stale[=DUR]]"), std::string::npos) << text;
+  EXPECT_NE(text.find("      --heartbeat-stale[=DUR]"), std::string::npos) << text;
+}
+
+TEST(Help, lists_the_commands_of_a_group_that_is_a_command_itself) {
+  const std::string text = help_text(commands(), {.command = find_command(commands(), "outbox")});
+  EXPECT_TRUE(text.starts_with("Usage: tend outbox [--state STATE]")) << text;
+  EXPECT_NE(text.find("\nCommands:\n  show   Show one notice"), std::string::npos) << text;
+}
+
 TEST(Help, lays_a_command_out_in_full) {
   static constexpr OptionRow kOptions[] = {
       {.name = "policy", .kind = ValueKind::policy, .value = "NAME", .help = "judge by it"},

@@ -73,5 +73,12 @@ inline constexpr OptionRow kNotifyOption{
     .kind = ValueKind::text,
     .value = "CMD",
     .help = "run this in a shell when a person is needed, the incident as JSON on its input"};
+inline constexpr OptionRow kTaskOption{
+    .name = "task",
+    .kind = ValueKind::text,
+    .value = "ID",
+    .help =
+        "the task it works on: claimed when it starts, beaten while it gets on, closed when it is "
+        "done, else given back"};
 
 }  // namespace tend

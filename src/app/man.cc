@@ -81,6 +81,7 @@ std::string italic(std::string_view text) { return "\\fI" + roff(text) + "\\fR";
 std::string option_term(const OptionRow& row) {
   std::string term = row.letter == 0 ? "" : bold(std::string{'-', row.letter}) + ", ";
   term += bold("--" + std::string(row.name));
+  if (row.value_is_optional) return term + "[=" + italic(row.value) + "]";
   if (row.kind != ValueKind::none) term += " " + italic(row.value);
   return term;
 }

@@ -44,6 +44,11 @@ TEST(ManPage, tells_of_every_command_option_and_example) {
   }
 }
 
+TEST(ManPage, shows_a_value_that_may_be_left_out_in_brackets) {
+  const std::string page = man_page(commands(), "1.2.3");
+  EXPECT_NE(page.find("\\fB\\-\\-heartbeat\\-stale\\fR[=\\fIDUR\\fR]"), std::string::npos);
+}
+
 TEST(ManPage, breaks_its_source_at_80_columns_without_making_a_macro) {
   static constexpr CommandRow kRow[] = {
       {.name = "x",

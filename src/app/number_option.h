@@ -1,4 +1,4 @@
-// Options whose value is a number of lines or a duration.
+// Values that are a number or a duration.
 #pragma once
 
 #include <charconv>
@@ -25,6 +25,16 @@ inline Result<std::size_t> count_option(const Arguments& arguments, std::string_
   if (error != std::errc{} || end != text->data() + text->size() || number > kMost) {
     return fail(
         fmt::format("--{} wants a whole number up to {}, not {}", name, kMost, in_quotes(*text)));
+  }
+  return number;
+}
+
+/// A number that counts from 1. The error is `wants`, and what stands there instead.
+inline Result<std::int64_t> number_from_1(std::string_view text, std::string_view wants) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < 1) {
+    return fail(fmt::format("{}, not {}", wants, in_quotes(text)));
   }
   return number;
 }

@@ -11,6 +11,8 @@
 #include "act/launch.h"
 #include "app/home_option.h"
 #include "base/duration.h"
+#include "base/quote.h"
+#include "run/child_look.h"
 #include "run/hire.h"
 #include "run/viewer.h"
 #include "store/agent_file.h"
@@ -126,6 +128,34 @@ OrderGiven fitted(OrderGiven order, Folder& folder, const Heartbeat& before) {
   return order;
 }
 
+/// Why it is too late for this order; empty if it is not.
+std::string too_late(const Intent& wanted, Folder& folder, const Heartbeat& heartbeat) {
+  if (wanted.want == Want::stop || wanted.want == Want::drain) return "";
+  const auto before = read_intent(folder);
+  if (before && *before && (*before)->want == Want::stop) {
+    return fmt::format("{} is being stopped ({})", heartbeat.agent, (*before)->by);
+  }
+  if (heartbeat.outcome == WorkOutcome::none) return "";
+  return fmt::format(
+      "the own work of {0} is over; it stays for what it dispatched: see `tend tree {0}`",
+      heartbeat.agent);
+}
+
+/// It is over, and `tend recover` would bring it back.
+int stop_for_good(const Arguments& arguments, World& world, Home& home, const KnownAgent& known,
+                  OrderGiven order) {
+  order.intent.at = calendar_seconds(home.machine.clock.wall());
+  if (auto written = write_intent(*known.folder, order.intent); !written) {
+    return complain(world, order.command, written.error().text, kExitNo);
+  }
+  if (order.intent.tree) pass_down(world, home, *known.folder, order.intent);
+  const std::string words = fmt::format("over already ({}), and not to be brought back any more",
+                                        on_one_line(known.heartbeat.ended_by));
+  order.in_words = words;
+  report(arguments, world, order, known.heartbeat.agent, true, known.heartbeat);
+  return kExitYes;
+}
+
 int give_one(const Arguments& arguments, World& world, Home& home, const std::string& name,
              const OrderGiven& given) {
   OrderGiven order = given;
@@ -133,11 +163,19 @@ int give_one(const Arguments& arguments, World& world, Home& home, const std::st
   if (!known) return complain(world, order.command, known.error().text, kExitNo);
   const std::string& agent = known->heartbeat.agent;
   if (is_terminal(known->heartbeat.status)) {
+    const ChildEnd end = child_end_of(known->heartbeat);
+    const bool comes_back = end == ChildEnd::shutdown || end == ChildEnd::orphaned;
+    if (order.intent.want == Want::stop && comes_back) {
+      return stop_for_good(arguments, world, home, *known, order);
+    }
     return complain(world, order.command,
                     fmt::format("{} is over already: {}", agent, known->heartbeat.ended_by),
                     order.intent.want == Want::stop ? kExitYes : kExitNo);
   }
   Folder& folder = *known->folder;
+  if (const std::string why = too_late(order.intent, folder, known->heartbeat); !why.empty()) {
+    return complain(world, order.command, why, kExitNo);
+  }
   order = fitted(std::move(order), folder, known->heartbeat);
   order.intent.at = calendar_seconds(home.machine.clock.wall());
   if (auto written = write_intent(folder, order.intent); !written) {

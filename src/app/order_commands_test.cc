@@ -51,7 +51,8 @@ TEST_F(Watching, of_one_process_is_done_once) {
 TEST_F(Watching, needs_a_number_or_a_session) {
   const Answer answer = reading.tend({"watch", "abc"});
   EXPECT_EQ(answer.exit, kExitUsage);
-  EXPECT_EQ(answer.err, "tend watch: wants the number of a process or tmux:SESSION, not 'abc'\n");
+  EXPECT_EQ(answer.err,
+            "tend watch: wants the number of a process, tmux:SESSION or store:NAME, not 'abc'\n");
 }
 
 TEST(OrderCommands, stop_pause_and_let_go_on) {
@@ -61,6 +62,41 @@ TEST(OrderCommands, stop_pause_and_let_go_on) {
   EXPECT_EQ(reading.tend({"pause", "worker-s1"}).out, "worker-s1: paused\n");
   EXPECT_EQ(reading.tend({"unpause", "worker-s1"}).out, "worker-s1: running\n");
   EXPECT_EQ(reading.tend({"stop", "worker-s1"}).out, "worker-s1: stopped\n");
+}
+
+TEST(OrderCommands, to_stop_one_that_went_down_with_its_machine_keep_it_from_coming_back) {
+  Reading reading;
+  reading.start_worker();
+  reading.universe.run_for(5s);
+  reading.universe.order(reading.keeper, Order::terminate);
+  reading.universe.run_for(1min);
+  EXPECT_TRUE(reading.tend({"recover", "--dry-run"}).out.contains("resume"));
+  const Answer answer = reading.tend({"stop", "worker-s1"});
+  EXPECT_EQ(answer.exit, kExitYes);
+  EXPECT_EQ(
+      answer.out,
+      "worker-s1: over already (SIGTERM to its keeper), and not to be brought back any more\n");
+  EXPECT_FALSE(reading.tend({"recover", "--dry-run"}).out.contains("resume"));
+}
+
+TEST(OrderCommands, that_come_too_late_take_no_stop_back) {
+  Reading reading;
+  reading.universe.behaviours["worker"] = [](SimSelf& self) {
+    print_now_and_then(self);
+    self.ignore(Kill::interrupt);
+    self.ignore(Kill::terminate);
+  };
+  reading.start_keeper();
+  reading.universe.run_for(5s);
+  reading.say({.want = Want::stop, .by = "tend stop", .at = 1});
+  for (const char* const late : {"pause", "unpause"}) {
+    const Answer answer = reading.tend({late, "worker-s1"});
+    EXPECT_EQ(answer.exit, kExitNo);
+    EXPECT_EQ(answer.err,
+              std::string("tend ") + late + ": worker-s1 is being stopped (tend stop)\n");
+  }
+  reading.universe.run_for(1min);
+  EXPECT_EQ(reading.heartbeat().outcome, WorkOutcome::stopped);
 }
 
 TEST(OrderCommands, let_one_that_is_held_go_on) {

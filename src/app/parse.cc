@@ -27,27 +27,27 @@ Words before_terminator(Words words) {
   return words.first(static_cast<std::size_t>(std::ranges::find(words, "--") - words.begin()));
 }
 
-std::string program(std::string_view command) {
-  return command.empty() ? "tend" : "tend " + std::string(command);
+/// "tend replay", or "tend".
+std::string called(std::string_view program, std::string_view command) {
+  return std::string(program) + (command.empty() ? "" : " ") + std::string(command);
+}
+std::string called(const CommandRow& row) { return called(row.program, row.name); }
+
+std::string where_to_look(const std::string& called) { return " (see '" + called + " --help')"; }
+
+std::unexpected<Error> no_command(const std::string& called, std::string_view word, Words known) {
+  return fail(called + ": no command " + in_quotes(word) + did_you_mean(word, known) +
+              where_to_look(called));
 }
 
-std::string where_to_look(std::string_view command) {
-  return " (see '" + program(command) + " --help')";
-}
-
-std::unexpected<Error> no_command(std::string_view group, std::string_view word, Words known) {
-  return fail(program(group) + ": no command " + in_quotes(word) + did_you_mean(word, known) +
-              where_to_look(group));
-}
-
-std::unexpected<Error> unknown_option(std::string_view command, std::string_view word,
+std::unexpected<Error> unknown_option(const std::string& called, std::string_view word,
                                       std::span<const OptionRow> options) {
   std::vector<std::string> names;
   for (const OptionRow& option : options) names.push_back("--" + std::string(option.name));
   const std::vector<std::string_view> known(names.begin(), names.end());
   const std::string_view typed = word.substr(0, word.find('='));
-  return fail(program(command) + ": unknown option " + in_quotes(typed) +
-              did_you_mean(typed, known) + where_to_look(command));
+  return fail(called + ": unknown option " + in_quotes(typed) + did_you_mean(typed, known) +
+              where_to_look(called));
 }
 
 /// Its words are a program's, which has options of its own.
@@ -61,7 +61,7 @@ std::unexpected<Error> wants_terminator(std::unexpected<Error> unknown) {
 }
 
 std::unexpected<Error> wrong_use(const CommandRow& row, const std::string& what) {
-  return fail(program(row.name) + ": " + what);
+  return fail(called(row) + ": " + what);
 }
 
 // --- Options ------------------------------------------------------------------------------------
@@ -89,6 +89,16 @@ Result<void> check_values(const CommandRow& row, Words words) {
       if (attached) return wrong_use(row, name + " takes no value");
       continue;
     }
+    if (option->value_may_be_empty && (attached || i + 1 < words.size())) {
+      if (!attached) ++i;
+      continue;
+    }
+    if (option->value_is_optional) {
+      if (attached && equals + 1 == words[i].size()) {
+        return wrong_use(row, name + "= needs a value " + std::string(option->value));
+      }
+      continue;
+    }
     const std::string_view next = i + 1 < words.size() ? words[i + 1] : std::string_view{};
     const std::string_view value = attached ? words[i].substr(equals + 1) : next;
     if (value.empty() || (!attached && value.starts_with("--"))) {
@@ -106,10 +116,33 @@ CLI::Option* add_option(CLI::App& app, const OptionRow& row) {
   return app.add_option(names)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+/// Those whose value stands behind a '=' or nowhere, or may be empty, which CLI11 does not know.
+std::vector<std::string_view> take_with_unusual_values(const CommandRow& row, Words words,
+                                                       Arguments& arguments) {
+  std::vector<std::string_view> left;
+  const std::size_t end = before_terminator(words).size();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const OptionRow* const option = i < end ? find_option(row, words[i]) : nullptr;
+    if (option == nullptr || (!option->value_is_optional && !option->value_may_be_empty)) {
+      left.push_back(words[i]);
+      continue;
+    }
+    auto& values = arguments.options[std::string(option->name)];
+    const std::size_t equals = words[i].find('=');
+    if (equals != std::string_view::npos) {
+      values.emplace_back(words[i].substr(equals + 1));
+    } else if (option->value_may_be_empty) {
+      values.emplace_back(words[++i]);  // it is there: check_values()
+    }
+  }
+  return left;
+}
+
 /// Moves the options among `words` to `arguments` and returns the rest, unknown options and "--"
 /// among it. CLI11 is told of no positionals: it would read "[a,b]" as two.
-Result<std::vector<std::string>> take_options(const CommandRow& row, Words words,
+Result<std::vector<std::string>> take_options(const CommandRow& row, Words all,
                                               Arguments& arguments) {
+  const std::vector<std::string_view> words = take_with_unusual_values(row, all, arguments);
   try {
     CLI::App app;
     app.set_help_flag();
@@ -124,7 +157,7 @@ Result<std::vector<std::string>> take_options(const CommandRow& row, Words words
     }
     return app.remaining();
   } catch (const CLI::Error& error) {
-    return wrong_use(row, std::string(error.what()) + where_to_look(row.name));
+    return wrong_use(row, std::string(error.what()) + where_to_look(called(row)));
   }
 }
 
@@ -137,7 +170,7 @@ Result<void> take_positionals(const CommandRow& row, std::vector<std::string> le
     if (!options_ended && word == "--") {
       options_ended = true;
     } else if (!options_ended && is_option(word)) {
-      auto unknown = unknown_option(row.name, word, all_options(row));
+      auto unknown = unknown_option(called(row), word, all_options(row));
       return takes_command(row) ? wants_terminator(std::move(unknown)) : std::move(unknown);
     } else {
       arguments.positionals.push_back(std::move(word));
@@ -152,7 +185,7 @@ Result<void> check_count(const CommandRow& row, const Arguments& arguments) {
   const bool unbounded = places > 0 && row.positionals.back().repeats;
   if (given > places && !unbounded) {
     return wrong_use(row, "unexpected argument " + in_quotes(arguments.positionals[places]) +
-                              where_to_look(row.name));
+                              where_to_look(called(row)));
   }
   for (std::size_t i = given; i < places; ++i) {
     const PositionalRow& missing = row.positionals[i];
@@ -214,11 +247,22 @@ Result<Topic> find_topic(std::span<const CommandRow> table, Words words) {
     const std::string both = std::string(words[0]) + " " + std::string(words[1]);
     if (const CommandRow* row = find_command(table, both)) return Topic{.command = row, .words = 2};
   }
-  if (const CommandRow* row = find_command(table, words[0])) {
-    return Topic{.command = row, .words = 1};
+  const CommandRow* const itself = find_command(table, words[0]);
+  const bool has_more_words = itself != nullptr && has_second && itself->positionals.empty();
+  if (itself != nullptr && !(has_more_words && is_group(table, words[0]))) {
+    return Topic{.command = itself, .words = 1};
   }
-  if (!is_group(table, words[0])) return no_command("", words[0], first_words(table));
-  if (has_second) return no_command(words[0], words[1], second_words(table, words[0]));
+  if (!is_group(table, words[0])) {
+    return no_command(called(program_of(table), ""), words[0], first_words(table));
+  }
+  if (has_second) {
+    const std::string group = called(program_of(table), words[0]);
+    if (find_command(table, words[1]) != nullptr) {
+      return fail(group + ": no command " + in_quotes(words[1]) + "; there is '" +
+                  called(program_of(table), words[1]) + "'" + where_to_look(group));
+    }
+    return no_command(group, words[1], second_words(table, words[0]));
+  }
   return Topic{.group = words[0], .words = 1};
 }
 
@@ -236,7 +280,7 @@ Result<Request> parse(std::span<const CommandRow> table, Words words) {
   if (rest.empty()) return HelpRequest{*topic, false};
   if (topic->group.empty() && asks_for_version(rest[0])) return VersionRequest{};
   const OptionRow known[] = {kHelpOption, kVersionOption};  // a group has no --version
-  return unknown_option(topic->group, rest[0],
+  return unknown_option(called(program_of(table), topic->group), rest[0],
                         std::span(known).first(topic->group.empty() ? 2 : 1));
 }
 

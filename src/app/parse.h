@@ -30,8 +30,9 @@ struct VersionRequest {};
 
 using Request = std::variant<RunRequest, HelpRequest, VersionRequest>;
 
-/// `words` is everything after "tend". --help wins over every other word before a "--", except over
-/// a command that does not exist. The views and the row in the answer point into the arguments.
+/// `words` is everything after the program's name. --help wins over every other word before a "--",
+/// except over a command that does not exist. The views and the row in the answer point into the
+/// arguments.
 Result<Request> parse(std::span<const CommandRow> table, std::span<const std::string_view> words);
 
 /// Reads leading words as the name of a command or group and stops before the first option.

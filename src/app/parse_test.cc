@@ -23,6 +23,12 @@ constexpr OptionRow kPlayOptions[] = {
      .value = "SPEED",
      .help = "how fast",
      .choices = kSpeeds},
+    {.name = "owner",
+     .letter = 'o',
+     .kind = ValueKind::text,
+     .value = "NAME",
+     .help = "whose it is",
+     .value_may_be_empty = true},
 };
 constexpr PositionalRow kTraces[] = {
     {.name = "TRACE", .kind = ValueKind::file, .help = "a file", .required = true, .repeats = true},
@@ -89,6 +95,30 @@ TEST(Parse, takes_the_last_value_of_an_option_given_twice) {
   EXPECT_EQ(arguments_of({"play", "--policy", "a", "--policy", "b", "t"}).value("policy"), "b");
 }
 
+TEST(Parse, takes_an_empty_value_where_it_means_something) {
+  EXPECT_EQ(arguments_of({"play", "--owner", "", "a"}).value("owner"), "");
+  EXPECT_EQ(arguments_of({"play", "--owner=", "--json", "a"}).value("owner"), "");
+  EXPECT_TRUE(arguments_of({"play", "--owner=", "--json", "a"}).has("json"));
+  EXPECT_EQ(arguments_of({"play", "-o", "me", "a"}).value("owner"), "me");
+  EXPECT_EQ(arguments_of({"play", "--owner", "a", "--owner=b", "t"}).values("owner"),
+            (Texts{"a", "b"}));
+  EXPECT_EQ(arguments_of({"play", "--", "--owner"}).positionals, Texts{"--owner"});
+  EXPECT_EQ(error_of({"play", "a", "--owner"}), "tend play: --owner needs a value NAME");
+  EXPECT_EQ(error_of({"play", "a", "--policy", ""}), "tend play: --policy needs a value NAME|FILE");
+}
+
+TEST(Parse, names_the_program_as_it_was_called) {
+  constexpr CommandRow kOther[] = {{.name = "play", .positionals = kTraces, .program = "bd"},
+                                   {.name = "config show", .program = "bd"}};
+  const auto error = [&](std::initializer_list<std::string_view> words) {
+    return parse(kOther, std::vector<std::string_view>(words)).error().text;
+  };
+  EXPECT_EQ(error({"play", "--x"}), "bd play: unknown option '--x' (see 'bd play --help')");
+  EXPECT_EQ(error({"pley"}), "bd: no command 'pley'; did you mean 'play'? (see 'bd --help')");
+  EXPECT_EQ(error({"config", "x"}), "bd config: no command 'x' (see 'bd config --help')");
+  EXPECT_EQ(error({"--x"}), "bd: unknown option '--x' (see 'bd --help')");
+}
+
 TEST(Parse, knows_flags_from_their_absence) {
   EXPECT_TRUE(arguments_of({"play", "a", "--json"}).has("json"));
   EXPECT_FALSE(arguments_of({"play", "a"}).has("json"));
@@ -134,6 +164,8 @@ TEST(Parse, says_which_command_was_meant) {
             "tend: no command 'paly'; did you mean 'play'? (see 'tend --help')");
   EXPECT_EQ(error_of({"config", "chek", "--help"}),
             "tend config: no command 'chek'; did you mean 'check'? (see 'tend config --help')");
+  EXPECT_EQ(error_of({"config", "play"}),
+            "tend config: no command 'play'; there is 'tend play' (see 'tend config --help')");
   EXPECT_EQ(error_of({"xyzzy"}), "tend: no command 'xyzzy' (see 'tend --help')");
   EXPECT_EQ(error_of({""}), "tend: no command '' (see 'tend --help')");
 }

@@ -56,21 +56,27 @@ bool say(tend_client* client, const Speech& speech) {
   return tend_ack(client, speech.id ? speech.id->c_str() : nullptr) == 0;
 }
 
-/// "beat", "state idle (15m)", "ack p1".
-std::string in_words(const Speech& speech) {
-  std::string words(word_of(speech.kind));
-  if (speech.kind == Speech::Kind::state) {
-    words.append(" ").append(kSelfStateWords[static_cast<std::size_t>(speech.state)]);
-    if (speech.lasts > Duration::zero()) words += " (" + format_duration(speech.lasts) + ")";
-  }
-  if (speech.id) words += " " + *speech.id;
-  return words;
-}
-
 Spoken refused(const Speech& speech, int error) {
   const bool life_is_over = error == ESTALE;
   return {.exit_code = life_is_over ? kExitNo : kExitUsage,
           .line = "tend " + std::string(word_of(speech.kind)) + ": " + tend_why(nullptr) + "\n"};
+}
+
+/// Beats and states may be wanted in stores of other systems, too.
+bool goes_further(const tend_client* client, const Speech& speech) {
+  return client != nullptr && speech.kind != Speech::Kind::ack && tend_has_sinks(client) == 1;
+}
+
+Spoken speak_through(tend_client* client, const Speech& speech) {
+  if (client == nullptr || !say(client, speech)) return refused(speech, errno);
+  const std::string agent = tend_agent(client);
+  const unsigned life = tend_life(client);
+  return {.exit_code = kExitYes,
+          .line = "tend: " + in_words(speech) + " for " + agent + ", life " + std::to_string(life) +
+                  "\n",
+          .agent = agent,
+          .life = life,
+          .has_sinks = goes_further(client, speech)};
 }
 
 std::optional<Speech> plain_state(std::span<const std::string_view> words) {
@@ -102,16 +108,19 @@ std::optional<Speech> plain_speech(std::span<const std::string_view> words) {
 
 }  // namespace
 
+std::string in_words(const Speech& speech) {
+  std::string words(word_of(speech.kind));
+  if (speech.kind == Speech::Kind::state) {
+    words.append(" ").append(kSelfStateWords[static_cast<std::size_t>(speech.state)]);
+    if (speech.lasts > Duration::zero()) words += " (" + format_duration(speech.lasts) + ")";
+  }
+  if (speech.id) words += " " + *speech.id;
+  return words;
+}
+
 Spoken speak(const Speech& speech) {
   const Client client(tend_open());
-  if (client == nullptr || !say(client.get(), speech)) return refused(speech, errno);
-  const std::string agent = tend_agent(client.get());
-  const unsigned life = tend_life(client.get());
-  return {.exit_code = kExitYes,
-          .line = "tend: " + in_words(speech) + " for " + agent + ", life " + std::to_string(life) +
-                  "\n",
-          .agent = agent,
-          .life = life};
+  return speak_through(client.get(), speech);
 }
 
 std::optional<Spoken> speak_quickly(std::span<const std::string_view> words) {
@@ -120,7 +129,9 @@ std::optional<Spoken> speak_quickly(std::span<const std::string_view> words) {
       std::erase_if(rest, [](std::string_view w) { return w == "-q" || w == "--quiet"; }) > 0;
   const auto speech = plain_speech(rest);
   if (!speech) return std::nullopt;
-  Spoken spoken = speak(*speech);
+  const Client client(tend_open());
+  if (goes_further(client.get(), *speech)) return std::nullopt;
+  Spoken spoken = speak_through(client.get(), *speech);
   if (quiet && spoken.exit_code == kExitYes) spoken.line.clear();
   return spoken;
 }

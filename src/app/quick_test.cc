@@ -80,6 +80,16 @@ TEST_F(Speaking, beats_and_says_for_whom) {
   EXPECT_GT(fs::last_write_time(folder / ".beat"), before);
 }
 
+TEST_F(Speaking, takes_the_long_way_where_other_systems_want_to_hear_it_too) {
+  write("sinks", "registry\n");
+  EXPECT_FALSE(speak_quickly(Words{"beat"}).has_value());
+  EXPECT_FALSE(speak_quickly(Words{"state", "idle"}).has_value());
+  EXPECT_TRUE(speak_quickly(Words{"ack"}).has_value());
+  EXPECT_TRUE(speak({.kind = Speech::Kind::beat}).has_sinks);
+  fs::remove(folder / "sinks");
+  EXPECT_FALSE(speak({.kind = Speech::Kind::beat}).has_sinks);
+}
+
 TEST_F(Speaking, says_a_state) {
   EXPECT_EQ(say({"state", "stuck"}), kExitYes);
   EXPECT_EQ(line, "tend: state stuck for coder-x7, life 2\n");

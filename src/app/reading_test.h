@@ -37,6 +37,7 @@ class Reading : public Kept {
     SimWorld sim(universe);
     sim.environment.variables = variables;
     sim.environment.variables["TEND_HOME"] = kHome;
+    sim.files.contents["-"] = input;
     sim.out.terminal = terminal;
     sim.out.width = width;
     if (interrupt_after) {
@@ -58,6 +59,7 @@ class Reading : public Kept {
   }
 
   std::map<std::string, std::string> variables;
+  std::string input;  // what comes from standard input
   bool terminal = false;
   int width = 80;
 };

@@ -11,12 +11,14 @@
 #include "app/awaiting.h"
 #include "app/dispatch_command.h"
 #include "app/home_option.h"
+#include "app/task_option.h"
 #include "base/name.h"
 #include "run/family.h"
 #include "run/hire.h"
 #include "run/keeper.h"
 #include "run/moment.h"
 #include "run/viewer.h"
+#include "store/config_file.h"
 #include "store/home.h"
 
 namespace tend {
@@ -118,6 +120,9 @@ int run_command(const Arguments& arguments, World& world) {
   if (!here) return complain(world, "run", here.error().text, kExitNo);
   auto agent = agent_from_options(arguments, world, machine, *here, arguments.positionals);
   if (!agent) return complain(world, "run", agent.error().text, kExitUsage);
+  if (auto free = check_task_is_free(world, *home, *agent); !free) {
+    return complain(world, "run", free.error().text, kExitNo);
+  }
   auto program = keeper_program(world, machine, *home->folder);
   if (!program) return complain(world, "run", program.error().text, kExitNo);
   auto parent = find_parent(machine, *home->folder, world.environment);
@@ -153,6 +158,12 @@ int keep_command(const Arguments& arguments, World& world) {
 
   auto program = keeper_program(world, machine, *home->folder);
   if (!program) return complain(world, "keep", program.error().text, kExitNo);
+  auto config = user_config(world);
+  // Without it nobody knows who has the tasks, or where stores are; everything else can be kept
+  // without it.
+  if (!config && (!agent->task.empty() || !agent->store.empty())) {
+    return complain(world, "keep", config.error().text, kExitUsage);
+  }
 
   const std::string path = (*folder)->path();
   auto looked_at = machine.folders.open(path);
@@ -163,6 +174,11 @@ int keep_command(const Arguments& arguments, World& world) {
                           .runtime_folder = runtime_folder(world, machine, home->folder->path()),
                           .program = *std::move(program),
                           .again = arguments.has("again")};
+  if (config) {
+    settings.config = *std::move(config);
+  } else {
+    settings.config_problem = config.error().text;
+  }
   bool reload = false;
   {
     Keeper keeper(machine, *std::move(folder), std::move(home->folder), std::move(settings));

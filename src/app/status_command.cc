@@ -9,8 +9,10 @@
 #include <fmt/format.h>
 
 #include "app/agent_json.h"
+#include "app/columns.h"
 #include "app/home_option.h"
 #include "app/look.h"
+#include "app/patrol_view.h"
 #include "app/status_view.h"
 #include "base/quote.h"
 #include "run/roster.h"
@@ -59,7 +61,7 @@ void count(const Entry& entry, Counts& counts) {
 }
 
 std::string status_json(const std::vector<const Entry*>& shown, const std::vector<Entry>& all,
-                        const Counts& counts) {
+                        const Counts& counts, const SeenPatrol& patrol) {
   nlohmann::ordered_json agents = nlohmann::ordered_json::array();
   for (const Entry* entry : shown) agents.push_back(agent_json(*entry, all));
   return json_line({{"agents", std::move(agents)},
@@ -69,7 +71,19 @@ std::string status_json(const std::vector<const Entry*>& shown, const std::vecto
                       {"working", counts.working},
                       {"waiting", counts.waiting},
                       {"done", counts.done},
-                      {"hidden", counts.hidden}}}});
+                      {"hidden", counts.hidden}}},
+                    {"patrol", patrol.is == PatrolIs::none ? nullptr : patrol_json(patrol)}});
+}
+
+/// "" if there never was one.
+std::string patrol_line(const SeenPatrol& patrol, const Look& look, std::size_t columns,
+                        WallTime now) {
+  if (patrol.is == PatrolIs::none) return "";
+  const std::string words = "patrol: " + patrol_words(patrol, now);
+  const bool in_trouble = patrol.is == PatrolIs::hung || patrol.is == PatrolIs::gone;
+  return look.in(in_trouble ? Ink::yellow : Ink::faint,
+                 columns == 0 ? words : look.cut(words, columns)) +
+         "\n";
 }
 
 }  // namespace
@@ -112,16 +126,19 @@ int status_command(const Arguments& arguments, World& world) {
     }
     return kExitYes;
   }
+  const SeenPatrol patrol = see_patrol(*home).value_or(SeenPatrol{});
+  const Look look(world.out, world.environment);
+  const std::size_t columns = screen_width(world.out);
   if (arguments.has("json")) {
-    world.out.write(status_json(shown, *entries, counts));
+    world.out.write(status_json(shown, *entries, counts, patrol));
   } else if (entries->empty()) {
     world.out.write(fmt::format("no agents in {}; start one: tend run -- CMD\n",
                                 on_one_line(home->folder->path())));
   } else {
-    const std::size_t columns =
-        world.out.is_terminal() ? static_cast<std::size_t>(std::max(world.out.columns(), 0)) : 0;
-    world.out.write(
-        status_table(shown, *entries, counts, Look(world.out, world.environment), columns, now));
+    world.out.write(status_table(shown, *entries, counts, look, columns, now));
+  }
+  if (!arguments.has("json") && folders->empty()) {
+    world.out.write(patrol_line(patrol, look, columns, now));
   }
   const bool well = counts.needs_you == 0 || arguments.has("exit-zero");
   return well ? kExitYes : kExitNeedsYou;

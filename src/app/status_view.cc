@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/agent_look.h"
+#include "app/task_view.h"
 #include "app/when.h"
 #include "base/quote.h"
 
@@ -63,7 +64,7 @@ class Table {
     return look_.in(Ink::faint, line + std::string(kTitles.back())) + "\n";
   }
 
-  [[nodiscard]] std::string line(const Row& row) const {
+  [[nodiscard]] std::string line(const Row& row, WallTime now) const {
     const Ink ink = ink_of_entry(*row.entry);
     std::string text(kIndent, ' ');
     text += look_.in(ink, sign_of(*row.entry, look_)) + " ";
@@ -74,9 +75,9 @@ class Table {
     text += columns_ == 0 ? row.cells.back() : look_.cut(row.cells.back(), room());
     text.erase(text.find_last_not_of(' ') + 1);
     text += '\n';
+    if (row.entry->task) text += task_line(*row.entry->task, now);
     if (!row.entry->to_do.empty()) {
-      text += std::string(kIndent + 2, ' ') +
-              look_.in(Ink::faint, fmt::format("{} {}", look_.arrow(), row.entry->to_do)) + "\n";
+      text += below(fmt::format("{} {}", look_.arrow(), row.entry->to_do));
     }
     return text;
   }
@@ -85,6 +86,16 @@ class Table {
   [[nodiscard]] std::string cell(std::string_view text, std::size_t column) const {
     const bool is_number = column >= 2 && column <= 5;
     return is_number ? right_aligned(text, widths_[column]) : left_aligned(text, widths_[column]);
+  }
+
+  [[nodiscard]] std::string below(std::string_view words) const {
+    return std::string(kIndent + 2, ' ') + look_.in(Ink::faint, words) + "\n";
+  }
+
+  [[nodiscard]] std::string task_line(const Task& task, WallTime now) const {
+    const std::string words = "task " + task_of_agent(task, now);
+    if (columns_ == 0) return below(words);
+    return below(look_.cut(words, std::max(columns_, kIndent + 2 + kShortestWhy) - kIndent - 2));
   }
 
   /// What is left for the last column; a little, however narrow the screen.
@@ -132,7 +143,7 @@ std::string status_table(std::span<const Entry* const> shown, std::span<const En
     if (std::ranges::none_of(rows, in_group)) continue;
     text += look.in(Ink::bold, kGroupTitles[static_cast<std::size_t>(group)]) + "\n";
     for (const Row& row : rows) {
-      if (in_group(row)) text += table.line(row);
+      if (in_group(row)) text += table.line(row, now);
     }
   }
   return text;

@@ -25,6 +25,10 @@ std::vector<std::string_view> limit_words() {
 
 }  // namespace
 
+std::string_view program_of(std::span<const CommandRow> table) {
+  return table.empty() ? kTend : table.front().program;
+}
+
 const CommandRow* find_command(std::span<const CommandRow> table, std::string_view name) {
   const auto found = std::ranges::find(table, name, &CommandRow::name);
   return found == table.end() ? nullptr : &*found;
@@ -71,6 +75,7 @@ std::string placeholder(const PositionalRow& row) {
 
 std::string with_value(const OptionRow& row) {
   std::string text = "--" + std::string(row.name);
+  if (row.value_is_optional) return text.append("[=").append(row.value).append("]");
   if (row.kind != ValueKind::none) text.append(" ").append(row.value);
   return text;
 }

@@ -16,10 +16,13 @@ inline constexpr OptionRow kHelpOption{.name = "help", .letter = 'h', .help = "s
 inline constexpr OptionRow kVersionOption{
     .name = "version", .letter = 'V', .help = "show version and commit"};
 
+/// The name that the program goes by, of which the table is.
+std::string_view program_of(std::span<const CommandRow> table);
+
 /// The row of that name, or nullptr.
 const CommandRow* find_command(std::span<const CommandRow> table, std::string_view name);
 
-/// True for "config" if the table has a "config check".
+/// True for "config" if the table has a "config check". There may be a command "config", too.
 bool is_group(std::span<const CommandRow> table, std::string_view word);
 
 /// The first words of all commands, each once, in the table's order: "replay", "config".

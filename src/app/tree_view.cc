@@ -10,6 +10,7 @@
 #include "app/agent_json.h"
 #include "app/agent_look.h"
 #include "app/columns.h"
+#include "app/task_view.h"
 #include "app/when.h"
 #include "base/quote.h"
 #include "store/home.h"
@@ -98,8 +99,16 @@ class Drawing {
     return text.empty() ? "-" : look_.cut(on_one_line(text), kLongestWord);
   }
 
-  /// What it waits for; of one that needs you and waits for nobody, why.
+  /// What it waits for, or why it needs you; then its task.
   [[nodiscard]] std::string about(std::size_t i) const {
+    std::string words = trouble_of(i);
+    const auto& task = forest_.all()[i].task;
+    if (!task) return words;
+    return words + (words.empty() ? "task " : "; task ") + task_of_agent(*task, now_);
+  }
+
+  /// What it waits for; of one that needs you and waits for nobody, why.
+  [[nodiscard]] std::string trouble_of(std::size_t i) const {
     const Entry& entry = forest_.all()[i];
     const WaitsFor& waits = forest_.waits(i);
     if (waits.only_ended) return "waits on children that have all ended";
@@ -163,6 +172,7 @@ nlohmann::ordered_json one_json(const Forest& forest, std::size_t i, WallTime no
       {"waits_for", names_of(forest, waits.on)},
       {"waits_only_for_ended", waits.only_ended},
       {"cycle", waits.in_circle},
+      {"task", entry.task ? task_of_agent_json(*entry.task) : Json(nullptr)},
       {"work_phase", says.work_phase.empty() ? Json(nullptr) : Json(says.work_phase)},
       {"children", names_of(forest, forest.children(i))},
       {"children_unsettled", says.children},

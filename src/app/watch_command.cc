@@ -20,6 +20,7 @@ namespace tend {
 namespace {
 
 constexpr std::string_view kTmux = "tmux:";
+constexpr std::string_view kStore = "store:";
 constexpr Duration kTmuxDeadline = std::chrono::seconds{5};
 
 std::optional<std::int64_t> pid_in(std::string_view text) {
@@ -53,6 +54,27 @@ Result<std::int64_t> pid_of_session(Machine& machine, const std::string& session
   return *pid;
 }
 
+/// What an agent of another system is called here: its name there may have any letters.
+std::string name_from(std::string_view foreign) {
+  constexpr std::size_t kMost = 64;
+  std::string name(foreign.substr(0, kMost));
+  for (char& c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!plain && c != '_' && c != '.') c = '-';
+  }
+  if (name.front() == '.' || name.front() == '-') name.front() = '_';
+  return name;
+}
+
+Result<void> find_stores(const std::string& name, World& world, AgentFile& agent) {
+  const auto stores = stores_of(name, agent.role, world);
+  if (!stores) return std::unexpected(stores.error());
+  agent.store = name;
+  if (stores->kill) agent.on_stall = OnStall::kill;
+  if (agent.agent.empty()) agent.agent = name_from(name);
+  return {};
+}
+
 /// Requires a number or a session of tmux.
 Result<void> find_subject(Machine& machine, const std::string& subject, AgentFile& agent) {
   std::optional<std::int64_t> pid = pid_in(subject);
@@ -75,9 +97,17 @@ Result<void> find_subject(Machine& machine, const std::string& subject, AgentFil
 
 int watch_command(const Arguments& arguments, World& world) {
   const std::string& subject = arguments.positionals.front();
-  if (!pid_in(subject) && !subject.starts_with(kTmux)) {
+  const bool by_stores = subject.starts_with(kStore) && subject.size() > kStore.size();
+  if (!pid_in(subject) && !subject.starts_with(kTmux) && !by_stores) {
+    return complain(
+        world, "watch",
+        "wants the number of a process, tmux:SESSION or store:NAME, not " + in_quotes(subject),
+        kExitUsage);
+  }
+  if (by_stores && arguments.has("policy")) {
     return complain(world, "watch",
-                    "wants the number of a process or tmux:SESSION, not " + in_quotes(subject),
+                    "--policy is not for stores: their limits are in [store.NAME] of the "
+                    "configuration; --limit changes one",
                     kExitUsage);
   }
   auto home = open_home(world);
@@ -91,7 +121,9 @@ int watch_command(const Arguments& arguments, World& world) {
   agent->restart = RestartPolicy::never;
   agent->on_stall = OnStall::report;
   agent->adapter = AdapterKind::none;
-  if (auto found = find_subject(machine, subject, *agent); !found) {
+  const auto found = by_stores ? find_stores(subject.substr(kStore.size()), world, *agent)
+                               : find_subject(machine, subject, *agent);
+  if (!found) {
     return complain(world, "watch", found.error().text, kExitNo);
   }
   auto program = keeper_program(world, machine, *home->folder);
@@ -103,8 +135,10 @@ int watch_command(const Arguments& arguments, World& world) {
   const auto heartbeat = wait_for_start(machine, **folder);
   if (!heartbeat) return complain(world, "watch", heartbeat.error().text, kExitNo);
   // Without it the process is watched all the same, but hooks inside it are not heard.
-  if (auto noted = note_watched(machine, world.environment, *agent->watched, (*folder)->path());
-      !noted) {
+  const auto noted =
+      by_stores ? Result<void>{}
+                : note_watched(machine, world.environment, *agent->watched, (*folder)->path());
+  if (!noted) {
     world.err.write(fmt::format("tend watch: hooks will not be heard: {}\n", noted.error().text));
   }
   world.out.write(fmt::format("{} {}\n", agent->agent, (*folder)->path()));

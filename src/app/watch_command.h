@@ -1,4 +1,4 @@
-// `tend watch PID|tmux:SESSION`: keeping what something else has started.
+// `tend watch PID|tmux:SESSION|store:NAME`: keeping what something else has started.
 #pragma once
 
 #include "app/command.h"
