@@ -88,7 +88,7 @@ Lines all_commands() {
 
 TEST_F(Completion, in_bash_offers_commands) {
   EXPECT_EQ(bash("tend rep"), Lines{"replay"});
-  EXPECT_EQ(bash("tend re"), (Lines{"recover", "reload", "replay"}));
+  EXPECT_EQ(bash("tend re"), (Lines{"reclaim", "recover", "reload", "replay"}));
   EXPECT_EQ(bash("tend co"), (Lines{"completion", "config"}));
   EXPECT_EQ(bash("tend --v"), Lines{"--version"});
   EXPECT_EQ(bash("tend config ''"), (Lines{"--help", "check"}));
@@ -107,6 +107,21 @@ TEST_F(Completion, in_bash_offers_values) {
   EXPECT_EQ(bash("tend replay --diff = cr"), Lines{"critical"});
   EXPECT_EQ(bash("tend replay --limit b"), (Lines{"background=", "beats="}));
   EXPECT_EQ(bash("tend replay --limit = mod"), Lines{"model="});
+}
+
+TEST_F(Completion, in_bash_knows_a_value_that_may_be_left_out) {
+  EXPECT_EQ(bash("tend list --heart"), Lines{"--heartbeat-stale"});
+  EXPECT_EQ(bash("tend list --heartbeat-stale --js"), Lines{"--json"});
+  EXPECT_EQ(bash("tend list --heartbeat-stale ="), Lines{});
+  EXPECT_EQ(bash("tend list --heartbeat-stale = 1"), Lines{});
+}
+
+TEST_F(Completion, in_bash_knows_a_group_that_is_a_command_itself) {
+  EXPECT_EQ(bash("tend outbox ''"), (Lines{"--all", "--channel", "--help", "--json", "--state",
+                                           "prune", "retry", "send", "show"}));
+  EXPECT_EQ(bash("tend outbox --state d"), Lines{"dead"});
+  EXPECT_EQ(bash("tend outbox --state dead --c"), Lines{"--channel"});
+  EXPECT_EQ(bash("tend outbox retry -"), (Lines{"--all", "--help", "--json"}));
 }
 
 TEST_F(Completion, in_bash_offers_nothing_for_a_duration) {
@@ -140,6 +155,18 @@ TEST_F(Completion, in_fish_offers_options_and_values) {
   EXPECT_EQ(fish("tend replay --policy age"), (Lines{"agent", "agents.toml"}));
   EXPECT_EQ(fish("tend replay --limit mod"), Lines{"model="});
   EXPECT_EQ(fish("tend replay --limit trac"), Lines{});
+}
+
+TEST_F(Completion, in_fish_knows_a_value_that_may_be_left_out) {
+  EXPECT_EQ(fish("tend list --heart"), Lines{"--heartbeat-stale"});
+  EXPECT_EQ(fish("tend list --heartbeat-stale --js"), Lines{"--json"});
+}
+
+TEST_F(Completion, in_fish_knows_a_group_that_is_a_command_itself) {
+  EXPECT_EQ(fish("tend outbox "), (Lines{"prune", "retry", "send", "show"}));
+  EXPECT_EQ(fish("tend outbox --s"), Lines{"--state"});
+  EXPECT_EQ(fish("tend outbox --state d"), Lines{"dead"});
+  EXPECT_EQ(fish("tend outbox retry --"), (Lines{"--all", "--help", "--json"}));
 }
 
 TEST_F(Completion, in_fish_offers_arguments) {

@@ -26,8 +26,9 @@ struct Folder {
 };
 
 // What sense, store and act may know of the judge: its words, never its judgement.
-#define JUDGE_VOCABULARY \
-  "judge/words.h", "judge/signal.h", "judge/policy.h", "judge/decision.h", "judge/reason.h"
+#define JUDGE_VOCABULARY                                                                     \
+  "judge/words.h", "judge/signal.h", "judge/policy.h", "judge/decision.h", "judge/reason.h", \
+      "judge/patrol.h"
 
 const std::vector<Folder> kFolders{
     {"base/", {"base/"}},
@@ -54,7 +55,10 @@ const std::vector<Reserved> kReservedHeaders{
     {{"os/linux/"}, {"os/linux/", "app/main.cc"}, "only main() picks the real machine"},
     {{"os/sim/"}, {"os/sim/"}, "only tests pick the simulated machine"},
     {{"<asio", "<boost/asio"}, {"os/"}, "only os/ has a loop", true},
-    {{"<sqlite3.h>"}, {"store/sqlite"}, "only the SQLite backend knows SQLite", true},
+    {{"<sqlite3.h>"},
+     {"os/database.cc", "os/linux/linux_databases.cc", "os/sim/sim_databases.cc"},
+     "only os/database and its twins know SQLite",
+     true},
     {{"<toml++/"}, {"store/"}, "configuration is read in store/", true},
     {{"<CLI/"}, {"app/"}, "arguments are parsed in app/", true},
     {{"<gtest/", "<gmock/", "<rapidcheck"}, {}, "only tests include test libraries"},
@@ -307,8 +311,9 @@ TEST(Layering, keeps_the_machine_in_os) {
   }
   EXPECT_FALSE(breaks("os/linux/a.cc", "#include <sys/stat.h>"));
   EXPECT_FALSE(breaks("app/main.cc", "#include \"os/linux/linux_world.h\""));
-  EXPECT_FALSE(breaks("store/sqlite_tasks.cc", "#include <sqlite3.h>"));
-  EXPECT_TRUE(breaks("store/journal.cc", "#include <sqlite3.h>"));
+  EXPECT_FALSE(breaks("os/database.cc", "#include <sqlite3.h>"));
+  EXPECT_TRUE(breaks("os/database.h", "#include <sqlite3.h>"));
+  EXPECT_TRUE(breaks("store/tasks.cc", "#include <sqlite3.h>"));
 }
 
 TEST(Layering, reads_code_and_not_what_stands_in_comments_and_strings) {

@@ -1,5 +1,7 @@
 // What is done about a program that hangs, ends or will not end: saved, killed, resumed, held,
 // stopped; and that nothing of one life is left when the next begins.
+#include <unistd.h>
+
 #include <csignal>
 #include <fstream>
 #include <thread>
@@ -172,6 +174,18 @@ TEST_F(CuresTest, what_holds_the_stream_is_ended_before_the_next_life) {
   ASSERT_EQ(all_pids("holder").size(), 2U);
   EXPECT_FALSE(is_running(all_pids("holder")[0]));
   EXPECT_TRUE(is_running(all_pids("holder")[1]));
+}
+
+TEST_F(CuresTest, S05_a_hanging_program_is_ended_and_the_group_of_its_keeper_is_not) {
+  const Path folder = keep(impatient(), hangs_once());
+  ASSERT_TRUE(
+      await(folder, [](const Json& heartbeat) { return number_in(heartbeat, "life") > 0; }));
+  const auto keeper = static_cast<pid_t>(number_in(heartbeat_of(folder), "keeper_pid"));
+  ASSERT_TRUE(await(folder, in_life(2)));
+  EXPECT_EQ(number_in(heartbeat_of(folder), "keeper_pid"), keeper);
+  const auto program = static_cast<pid_t>(number_in(heartbeat_of(folder), "pid"));
+  EXPECT_EQ(getpgid(program), program);
+  EXPECT_NE(getpgid(program), getpgid(keeper));
 }
 
 TEST_F(CuresTest, what_escaped_into_another_session_is_ended_before_the_next_life) {

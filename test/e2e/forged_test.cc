@@ -224,7 +224,12 @@ TEST_F(ForgedTest, a_copy_of_an_agents_folder_does_not_take_its_process_away) {
   const pid_t agent = agent_of("a");
   ASSERT_TRUE(eventually([&] { return text_in(heartbeat_of(folder), "status") == "running"; }));
   const Path copy = folder.string() + "-copy";
+  // The keeper writes new files and renames them, and none may vanish while they are copied.
+  const auto keeper = static_cast<pid_t>(number_in(heartbeat_of(folder), "keeper_pid"));
+  ASSERT_EQ(::kill(keeper, SIGSTOP), 0);
+  ASSERT_TRUE(eventually([&] { return state_letter(keeper) == 'T'; }));
   fs::copy(folder, copy, fs::copy_options::recursive | fs::copy_options::skip_symlinks);
+  ASSERT_EQ(::kill(keeper, SIGCONT), 0);
   const auto stopped = tend({"stop", "--now", copy.string()});
   EXPECT_FALSE(stopped.timed_out) << stopped.err;
   EXPECT_TRUE(is_running(agent)) << stopped.out << stopped.err;
