@@ -14,8 +14,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kUnfitAfter = 60s;
-constexpr Duration kLagCounts = 31s;
+constexpr Duration kLagCounts = 36s;  // 30 s late for a look at a suspect, which is due every 5 s
 constexpr Duration kWriteBack = 30s;
+/// As long as a whole end takes: it is asked, told, and killed.
+constexpr Duration kEndTakes = 40s;
 
 bool cuts_power(FaultKind kind) {
   return kind == FaultKind::power_cut || kind == FaultKind::torn_power_cut ||
@@ -59,9 +61,11 @@ void SeededWorld::strike(const Fault& fault) {
   }
   ++outcome_.faults[fault.kind];
   last_fault_ = std::max(last_fault_, elapsed() + fault.lasts);
+  if (is_of_patrol(fault.kind)) return strike_patrol(fault);
+  if (is_of_a_moment(fault.kind)) return await_moment(fault);
   if (fault.kind <= FaultKind::pause_agent || fault.kind == FaultKind::two_keepers ||
       fault.kind == FaultKind::reload || fault.kind == FaultKind::reuse_pid ||
-      fault.kind == FaultKind::restart_keepers) {
+      fault.kind == FaultKind::restart_keepers || fault.kind == FaultKind::keeper_in_act) {
     return strike_processes(fault);
   }
   if (fault.kind >= FaultKind::stop_order && fault.kind <= FaultKind::pause_order) {
@@ -106,6 +110,9 @@ void SeededWorld::strike_processes(const Fault& fault) {
         universe.kill_at_call(pid, fault.number, fault.kind == FaultKind::torn_at_call);
       }
       return;
+    case FaultKind::keeper_in_act:
+      dies_in_act_.insert_or_assign(fault.whom, fault.number);
+      return;
     case FaultKind::command_at_call:
       command_dies_at_ = fault.number;
       return;
@@ -114,7 +121,8 @@ void SeededWorld::strike_processes(const Fault& fault) {
     case FaultKind::pause_agent:
       return pause(processes_of(fault.whom, Owner::Is::agent), fault.lasts, "");
     case FaultKind::two_keepers:
-      if (const std::string folder = folder_of(fault.whom); !folder.empty()) {
+      if (const std::string folder = folder_of(fault.whom);
+          !folder.empty() && truth_.agents.at(fault.whom).asked_for) {
         put_keeper_on(folder);
         put_keeper_on(folder);
       }
@@ -137,16 +145,26 @@ void SeededWorld::pause(const std::vector<std::int64_t>& pids, Duration lasts,
     universe.pause(pid);
     const ProcessId id = universe.facts(pid)->id;
     if (!agent.empty()) paused_[pid] = agent;
-    universe.after(lasts, [this, pid, id, agent, lasts] {
+    const bool could_be_seen = universe.looking_fails.empty() && lasts >= kUnfitAfter;
+    universe.after(lasts, [this, pid, id, agent, lasts, could_be_seen] {
       const auto facts = universe.facts(pid);
       if (!facts || facts->id != id || !universe.runs(pid)) return;
+      const bool is_news =
+          could_be_seen && universe.looking_fails.empty() && facts->state == RunState::stopped;
       paused_.erase(pid);
       if (!agent.empty() && lasts > kLagCounts) {
         unfit_.push_back({agent, elapsed(), elapsed() + kUnfitAfter});
       }
       for (auto& [name, truth] : truth_.agents) {
         LifeTruth* const life = truth.life();
-        if (life != nullptr && life->process == id) life->progressed = universe.awake();
+        if (life == nullptr || life->process != id || !is_news) continue;
+        if (processes_of(name, Owner::Is::keeper).empty()) continue;  // nobody saw it
+        // What a provider's hold may last, it may still: that is no time since the last sign.
+        const Duration passed =
+            universe.awake() - std::exchange(life->progressed, universe.awake());
+        if (life->doing == StepKind::rate_limit && life->patience != kNoLimit) {
+          life->patience = std::max(life->patience - passed, Duration::zero());
+        }
       }
       universe.go_on(pid);
     });
@@ -179,9 +197,7 @@ void SeededWorld::lasting(Duration lasts, std::function<void()> over) {
 void SeededWorld::strike_machine(const Fault& fault) {
   switch (fault.kind) {
     case FaultKind::sleep:
-      universe.sleep_machine(fault.lasts);
-      unfit_.push_back({"", elapsed(), elapsed() + kUnfitAfter});
-      return;
+      return sleep(fault.lasts);
     case FaultKind::clock_step:
       return universe.step_wall(fault.number % 2 == 0 ? fault.lasts : -fault.lasts);
     case FaultKind::slow_disk:
@@ -200,6 +216,7 @@ void SeededWorld::strike_machine(const Fault& fault) {
     case FaultKind::shutdown:
       // Everybody is asked to end; a while later the machine is off.
       shutting_down_ = true;
+      for (const std::int64_t pid : patrols()) universe.order(pid, Order::terminate);
       for (const auto& [name, agent] : truth_.agents) {
         for (const std::int64_t pid : processes_of(name, Owner::Is::keeper)) {
           universe.order(pid, Order::terminate);
@@ -228,8 +245,9 @@ void SeededWorld::restart_machine(const SimReboot& how) {
   base_ += (universe.now() - origin_) + how.takes;
   owners_.clear();
   paused_.clear();
-  heal();
+  patrols_.clear();
   universe.reboot(how);
+  heal();  // also what came back from before
   origin_ = universe.now();
   last_fault_ = std::max(last_fault_, elapsed());
   for (const auto& [name, agent] : truth_.agents) {
@@ -253,7 +271,51 @@ void SeededWorld::heal() {
   for (const std::string& path : unreadable_) {
     if (universe.disk.exists(path)) universe.disk.make_readable(path);
   }
-  unreadable_.clear();
+}
+
+// --- Moments -------------------------------------------------------------------------------------
+
+void SeededWorld::await_moment(const Fault& fault) {
+  switch (fault.kind) {
+    case FaultKind::sleep_in_act:
+      sleeps_in_act_.insert_or_assign(fault.whom, fault);
+      return;
+    case FaultKind::sleep_unwatched:
+      for (const auto& [name, agent] : truth_.agents) kill_keepers(name);
+      return sleep(fault.lasts);
+    case FaultKind::half_a_merge:
+      ++merges_break_;
+      return;
+    default:
+      return;
+  }
+}
+
+/// What was awaited for too long does not come any more: the world settles.
+void SeededWorld::strike_in_act(const Owner& keeper, std::int64_t pid) {
+  if (const auto dies = dies_in_act_.extract(keeper.agent)) {
+    universe.kill_at_call(pid, dies.mapped());
+    last_fault_ = std::max(last_fault_, elapsed());
+  }
+  if (const auto sleeps = sleeps_in_act_.extract(keeper.agent)) {
+    const Fault& fault = sleeps.mapped();
+    const Duration after = Duration{fault.number % static_cast<std::uint64_t>(kEndTakes.count())};
+    const Duration lasts = std::min(fault.lasts, scenario.lasts - elapsed() - after);
+    if (lasts > Duration::zero()) universe.after(after, [this, lasts] { sleep(lasts); });
+  }
+}
+
+void SeededWorld::on_half_a_merge(const std::string& /*into*/, std::int64_t by) {
+  if (merges_break_ == 0 || settling_) return;
+  --merges_break_;
+  universe.kill_at_call(by, 1);
+  last_fault_ = std::max(last_fault_, elapsed());
+}
+
+void SeededWorld::sleep(Duration lasts) {
+  universe.sleep_machine(lasts);
+  unfit_.push_back({"", elapsed(), elapsed() + kUnfitAfter});
+  last_fault_ = std::max(last_fault_, elapsed());
 }
 
 // --- Files ---------------------------------------------------------------------------------------
@@ -278,13 +340,16 @@ void SeededWorld::strike_files(const Fault& fault) {
   if (text.starts_with('{')) {
     universe.disk.write(path, R"({"schema":99,"mood":{"of":"the day"},)" + text.substr(1));
   }
-  universe.disk.append(folder + "/signals.jsonl", R"({"is":"omen","of":"a later version"})"
-                                                  "\n");
+  append_line(folder + "/signals.jsonl", R"({"is":"omen","of":"a later version"})");
   const std::string children = folder + "/" + std::string(kChildrenFile);
-  if (universe.disk.exists(children)) {
-    universe.disk.append(children, R"({"omen":"of a later version"})"
-                                   "\n");
-  }
+  if (universe.disk.exists(children)) append_line(children, R"({"omen":"of a later version"})");
+}
+
+/// As everybody does who knows that the last one may have been torn.
+void SeededWorld::append_line(const std::string& path, std::string_view line) {
+  const auto before = universe.disk.read(path).value_or("");
+  const bool is_torn = !before.empty() && !before.ends_with('\n');
+  universe.disk.append(path, fmt::format("{}{}\n", is_torn ? "\n" : "", line));
 }
 
 // --- People --------------------------------------------------------------------------------------
@@ -297,8 +362,8 @@ void SeededWorld::give_order(const Fault& fault) {
   if (folder_of(fault.whom).empty()) return;
   if (fault.kind == FaultKind::pause_order) {
     orders_.push_back({"pause", fault.whom});
-    universe.after(fault.lasts,
-                   [this, whom = fault.whom] { orders_.push_back({"unpause", whom}); });
+    to_unpause_.insert(fault.whom);
+    universe.after(fault.lasts, [this, whom = fault.whom] { unpause(whom); });
     return;
   }
   const bool tree = fault.kind == FaultKind::stop_tree_order;

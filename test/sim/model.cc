@@ -134,7 +134,10 @@ class Model : public std::enable_shared_from_this<Model> {
 
   void step() {
     if (agent_.next_step >= plan_.steps.size()) return finish();
-    const Step& step = plan_.steps[agent_.next_step];
+    Step step = plan_.steps[agent_.next_step];
+    // What is tried again takes another time.
+    const bool again = std::exchange(agent_.begun, agent_.next_step) == agent_.next_step;
+    if (again) step.takes = dice_.between(step.takes / 10, step.takes);
     life().doing = step.kind;
     if (is_trouble(step.kind)) {
       if (step.kind == StepKind::hang_start || !trouble_left()) return done();
@@ -221,17 +224,11 @@ class Model : public std::enable_shared_from_this<Model> {
   }
   void use_tool(Duration takes) {
     const std::string call = open(takes);
-    burn(takes, 60s);
+    self_.compute(dice_.number() % 4 == 0 ? 0 : 50);  // some only wait for a network
     after(takes, [this, call] {
+      self_.compute(0);
       close(call);
       done();
-    });
-  }
-  void burn(Duration left, Duration every) {
-    if (left < every) return;
-    after(every, [this, left, every] {
-      self_.use_cpu(every / 2);
-      burn(left - every, every);
     });
   }
   void use_subagent(Duration takes) {
@@ -274,15 +271,18 @@ class Model : public std::enable_shared_from_this<Model> {
   void be_held_until(Duration takes) {
     const bool named = plan_.voice == Voice::claude;
     if (!named) return be_held(takes);
-    const WallTime until = world_.wall() + takes;
-    print(speech_->hold_until(until));
+    print(speech_->hold_until(world_.wall() + takes));
     shows(with_confirm(takes + 120s));
-    wait_for(until);
+    if (dice_.number() % 2 == 0) return wait_to(world_.elapsed() + takes);
+    after(takes, [this] {  // by a timer that stands still while the machine sleeps
+      say();
+      done();
+    });
   }
-  /// By the calendar, as the provider named it: a sleep of the machine is no reason to wait longer.
-  void wait_for(WallTime until) {
-    after(30s, [this, until] {
-      if (world_.wall() < until) return wait_for(until);
+  /// By one that does not.
+  void wait_to(Duration elapsed) {
+    after(30s, [this, elapsed] {
+      if (world_.elapsed() < elapsed) return wait_to(elapsed);
       say();
       done();
     });
@@ -345,6 +345,7 @@ class Model : public std::enable_shared_from_this<Model> {
     std::vector<std::string> words{"dispatch", "--name",    child,      "--role",       "coding",
                                    "--policy", plan.policy, "--notify", "tell-a-person"};
     if (plan.own_worktree) words.insert(words.end(), {"--worktree", "new"});
+    if (plan.task) words.insert(words.end(), {"--task", child});
     words.emplace_back("--");
     std::ranges::copy(command_of(plan.voice), std::back_inserter(words));
     world_.truth().agents.at(child).asked_for = true;
@@ -376,8 +377,9 @@ class Model : public std::enable_shared_from_this<Model> {
   void merge(const std::string& child) {
     world_.commit(agent_);
     const std::string call = open(2min);
-    world_.run_tend(self_, {"merge", child}, keep([this, call](int) {
+    world_.run_tend(self_, {"merge", child}, keep([this, call](int exit) {
                       close(call);
+                      if (exit != 0 && ++failed_merges_ < 3) return go_on();
                       done();
                     }));
   }
@@ -398,8 +400,18 @@ class Model : public std::enable_shared_from_this<Model> {
         // Nobody could tell a worker's from a good end.
         return leave_after(step.takes, [this] { self_.exit(speaks() ? 0 : 1); });
       default:
-        return hang(step.kind);
+        hang(step.kind);
+        if (step.takes > Duration::zero()) wake_after(life().patience + step.takes);
     }
+  }
+  /// As if nothing had been.
+  void wake_after(Duration wait) {
+    after(wait, [this] {
+      world_.truth().hangs[*life().hang].over = world_.elapsed();
+      life().hang.reset();
+      say();
+      done();
+    });
   }
   void leave_after(Duration wait, std::function<void()> how) {
     say();
@@ -417,6 +429,10 @@ class Model : public std::enable_shared_from_this<Model> {
     hang.life = number_;
     hang.since = world_.elapsed();
     hang.bound = bound_of(kind, patience);
+    if (dice_.number() % 3 == 0) {  // nothing polite reaches it any more
+      self_.ignore(Kill::interrupt);
+      self_.ignore(Kill::terminate);
+    }
     life().hang = world_.truth().hangs.size();
     world_.truth().hangs.push_back(std::move(hang));
   }
@@ -431,7 +447,7 @@ class Model : public std::enable_shared_from_this<Model> {
         return tool_patience({});
       case StepKind::spin:
         say();
-        spin();
+        self_.compute(90);
         return model_patience();
       case StepKind::chatter:
         say();
@@ -442,25 +458,34 @@ class Model : public std::enable_shared_from_this<Model> {
         return model_patience();
     }
   }
-  void spin() {
-    self_.use_cpu(9s);
-    after(10s, [this] { spin(); });
-  }
   void chatter(std::uint64_t n) {
     if (!speaks()) return;  // a worker's chatter would be beats, and those are what it promised
     self_.print(speech_->chatter(n));
-    if (n < 3) shows(tool_patience({}));
+    if (!world_.can_be_shown()) life().unheard = true;
+    if (n < 3) shows(model_patience());
     after(dice_.between(10s, 30s), [this, n] { chatter(n + 1); });
+  }
+  /// What others write there is a weak sign of each.
+  [[nodiscard]] bool shares_worktree() const {
+    if (!plan_.parent.empty() && !plan_.own_worktree) return true;
+    return std::ranges::any_of(agent_.children, [this](const std::string& child) {
+      return !world_.truth().agents.at(child).plan->own_worktree;
+    });
   }
   /// Weak signs put the last word off, up to twice the limit.
   [[nodiscard]] Duration bound_of(StepKind kind, Duration patience) const {
     if (patience == kNoLimit) return kNoLimit;
     const bool weak = kind == StepKind::spin || kind == StepKind::chatter ||
-                      kind == StepKind::hang_child || kind == StepKind::hang_tool;
+                      kind == StepKind::hang_child || kind == StepKind::hang_tool ||
+                      shares_worktree();
     Duration bound = weak ? 2 * patience : patience;
+    if (shares_worktree())
+      bound += patience;  // the last thing that another did there before its end
     if (kind == StepKind::hang_start) bound = 600s + limits_.confirm;
     if (!speaks()) bound = 2 * limits_.beats.stalled;
-    return bound + 3min;
+    // Where many are silent together, the channel is in doubt first.
+    const bool has_fleet = world_.truth().agents.size() >= 3;
+    return bound + 3min + (has_fleet ? 6min + limits_.confirm : Duration{});
   }
 
   SimSelf& self_;
@@ -474,6 +499,7 @@ class Model : public std::enable_shared_from_this<Model> {
   std::uint64_t said_ = 0;
   std::uint64_t calls_ = 0;
   int failed_dispatches_ = 0;
+  int failed_merges_ = 0;
 };
 
 }  // namespace

@@ -264,9 +264,9 @@ machine they are there at once. Where a design leaves something open, the choice
 makes it better: what a watchdog reads itself has an age by a clock that stands still while the
 machine sleeps; a time that somebody wrote into a file has an age by the calendar.
 
-An agent that is started again takes up its work with the step that was cut off, and that step
-takes as long as before. A rule that ends it there ends it there again, until its attempts are
-used up, and each time counts: such a rule has a high rate, little work gets finished, and few
+An agent that is started again takes up its work with the step that was cut off, which then takes
+by chance a tenth to all of the time it took before. A rule that is too short for it ends it again
+and again, and each time counts: such a rule has a high rate, little work gets finished, and few
 agents ever come to the place where they hang.
 )";
 

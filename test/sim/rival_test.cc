@@ -142,10 +142,10 @@ Scenario busy_and_hung() {
 
 TEST(RivalWorld, has_output_120s_end_a_long_tool_again_and_again) {
   const Tally tally = play_under("output-120s", busy_and_hung());
-  EXPECT_GT(tally.false_kills, 50U);
+  EXPECT_GT(tally.false_kills, 3U);
   EXPECT_EQ(tally.false_kills_in.at(StepKind::tool), tally.false_kills);
   EXPECT_EQ(tally.found_count(), 1U);
-  EXPECT_EQ(tally.finished, 1U);
+  EXPECT_EQ(tally.finished, 2U) << "what is tried again may be shorter";
 }
 
 TEST(RivalWorld, has_pid_alive_miss_the_hang) {

@@ -408,6 +408,7 @@ void RivalWorld::strike(const Fault& fault) {
       pause(fault.whom, fault.lasts);
       break;
     case FaultKind::sleep:
+    case FaultKind::sleep_unwatched:
       note_signs();
       universe_.sleep_machine(fault.lasts);
       break;

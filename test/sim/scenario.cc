@@ -19,8 +19,11 @@ constexpr std::uint32_t kDeepest = 4;
 constexpr Duration kBetweenSteps = 3s;  // on the average, whatever the step
 constexpr Duration kSettles = 4h;
 constexpr Duration kFirstFault = 2min;
+constexpr std::uint64_t kPatrolled = 45;  // of a hundred worlds with tasks
+constexpr Duration kNoEnd = 7 * 24h;      // of silence: longer than any world
 
-/// Splitmix64: all that a scenario comes from.
+/// Splitmix64: all that a scenario comes from. One draw to a statement, or compilers differ in
+/// which they do first and a seed is another world with each.
 class Chance {
  public:
   explicit Chance(std::uint64_t seed) : state_(seed) {}
@@ -166,6 +169,14 @@ constexpr FaultRow kFaults[] = {
     {FaultKind::stop_tree_order, true, false, 2, 0s, 0s},
     {FaultKind::pause_order, true, false, 8, 1min, 1h},
     {FaultKind::restart_keepers, false, false, 8, 0s, 0s},
+    {FaultKind::keeper_in_act, true, true, 8, 0s, 0s},
+    {FaultKind::kill_patrol, false, false, 8, 0s, 0s},
+    {FaultKind::patrol_at_call, false, true, 8, 0s, 0s},
+    {FaultKind::pause_patrol, false, false, 8, 5s, 30min},
+    {FaultKind::two_patrols, false, false, 8, 0s, 0s},
+    {FaultKind::sleep_in_act, true, false, 8, 1min, 8h},
+    {FaultKind::sleep_unwatched, false, false, 2, 1min, 8h},
+    {FaultKind::half_a_merge, false, false, 4, 0s, 0s},
 };
 static_assert(std::size(kFaults) == kFaultWords.size());
 static_assert(
@@ -204,6 +215,11 @@ class Drawing {
       add_trouble(i);
     }
     draw_faults();
+    draw_tasks();
+    draw_patrol();
+    draw_awakenings();
+    draw_meetings();
+    draw_moments();
     if (!scenario_.faults.empty() || has_trouble()) scenario_.settles = kSettles;
     return std::move(scenario_);
   }
@@ -257,7 +273,8 @@ class Drawing {
     }
     while (scenario_.agents.size() < count) {
       const std::size_t parent = draw_parent();
-      add_child(parent, draw_manner(false), chance_.percent(50));
+      const bool own_worktree = chance_.percent(50);
+      add_child(parent, draw_manner(false), own_worktree);
     }
   }
   void draw_plain_tree() {
@@ -340,8 +357,8 @@ class Drawing {
   }
   /// Nothing in it comes near to any limit.
   void draw_plain_work(std::size_t i, Duration fills) {
-    constexpr Tail kPlainWork[] = {{800, 2min}, {200, 5min}};
-    constexpr StepKind kKinds[] = {StepKind::think, StepKind::talk, StepKind::tool};
+    constexpr Tail kPlainWork[] = {{1000, 10min}};
+    constexpr StepKind kKinds[] = {StepKind::think, StepKind::tool};
     AgentPlan& agent = plan(i);
     Duration filled{};
     while (filled < fills) {
@@ -421,7 +438,10 @@ class Drawing {
       agent.steps.insert(position(agent.steps, at), trouble);
     }
   }
-  std::uint32_t draw_times() { return static_cast<std::uint32_t>(chance_.within(2, 4)); }
+  std::uint32_t draw_times() {
+    return static_cast<std::uint32_t>(chance_.percent(80) ? chance_.within(2, 4)
+                                                          : chance_.within(5, 12));
+  }
   [[nodiscard]] bool has_trouble() const {
     return std::ranges::any_of(scenario_.agents, [](const AgentPlan& agent) {
       return std::ranges::any_of(agent.steps,
@@ -434,19 +454,24 @@ class Drawing {
   void draw_faults() {
     for (const FaultRow& row : draw_fault_kinds()) {
       const std::uint64_t many = chance_.mostly_small(1, row.most);
-      for (std::uint64_t n = 0; n < many; ++n) scenario_.faults.push_back(draw_fault(row));
+      for (std::uint64_t n = 0; n < many; ++n) scenario_.faults.push_back(draw_fault(row, chance_));
     }
+    sort_faults();
+  }
+  void sort_faults() {
     std::ranges::sort(scenario_.faults, {}, [](const Fault& fault) {
       return std::tuple(fault.at, fault.kind, fault.whom, fault.lasts, fault.number);
     });
+  }
+  [[nodiscard]] bool is_wished(FaultKind kind) const {
+    return wishes_.all_faults || std::ranges::find(wishes_.faults, kind) != wishes_.faults.end();
   }
   /// Who wishes for certain kinds wants to see at least one of them.
   std::vector<FaultRow> draw_fault_kinds() {
     std::vector<FaultRow> possible;
     for (const FaultRow& row : kFaults) {
-      const bool wished =
-          wishes_.all_faults || std::ranges::find(wishes_.faults, row.kind) != wishes_.faults.end();
-      if (wished) possible.push_back(row);
+      const bool is_of_any_time = !is_of_patrol(row.kind) && !is_of_a_moment(row.kind);
+      if (is_of_any_time && is_wished(row.kind)) possible.push_back(row);
     }
     if (possible.empty()) return {};
     const std::uint64_t sort_of_world = chance_.below(4);
@@ -461,16 +486,121 @@ class Drawing {
     return kinds;
   }
   /// It is over before the world settles.
-  Fault draw_fault(const FaultRow& row) {
+  Fault draw_fault(const FaultRow& row, Chance& chance) {
     const Duration latest = scenario_.lasts - scenario_.lasts / 20;
     Fault fault;
     fault.kind = row.kind;
-    fault.at = chance_.between(std::min(kFirstFault, latest), latest);
-    fault.lasts = std::min(chance_.mostly_short(row.shortest, row.longest),
+    fault.at = chance.between(std::min(kFirstFault, latest), latest);
+    fault.lasts = std::min(chance.mostly_short(row.shortest, row.longest),
                            std::max(scenario_.lasts - fault.at, row.shortest));
-    if (row.of_agent) fault.whom = chance_.one_of<AgentPlan>(scenario_.agents).name;
-    fault.number = row.counts_calls ? chance_.mostly_small(1, 120) : chance_.number();
+    if (row.of_agent) fault.whom = chance.one_of<AgentPlan>(scenario_.agents).name;
+    fault.number = row.counts_calls ? chance.mostly_small(1, 120) : chance.number();
     return fault;
+  }
+
+  /// From chance of its own: a world is the same with tasks and without, but for them.
+  void draw_tasks() {
+    Chance chance(~scenario_.seed);
+    const std::uint64_t in_this_world = chance.percent(50) ? 0 : chance.within(20, 100);
+    for (AgentPlan& agent : scenario_.agents) agent.task = chance.percent(in_this_world);
+  }
+
+  /// Some hangs end by themselves, in the seconds in which their work is being saved.
+  void draw_awakenings() {
+    Chance chance(scenario_.seed ^ 0x5eedU);
+    if (scenario_.saving_takes == Duration::zero() || chance.percent(60)) return;
+    for (AgentPlan& agent : scenario_.agents) {
+      for (Step& step : agent.steps) {
+        if (step.kind != StepKind::hang_stream || !speaks(agent.voice)) continue;
+        if (chance.percent(50)) continue;
+        step.takes = chance.between(1s, scenario_.saving_takes + 1s);
+      }
+    }
+  }
+
+  /// In some worlds misfortunes do not come alone.
+  void draw_meetings() {
+    constexpr Duration kTogether = 90s;
+    Chance chance(scenario_.seed ^ 0x3337U);
+    if (scenario_.faults.size() < 2 || chance.percent(70)) return;
+    const std::vector<Fault> where = scenario_.faults;
+    for (Fault& fault : scenario_.faults) {
+      if (chance.percent(30)) continue;
+      const Duration latest = scenario_.lasts - scenario_.lasts / 20;
+      const Duration after = chance.between(0s, kTogether);
+      const Duration near = chance.one_of<Fault>(where).at + after;
+      fault.at = std::min(near, latest);
+      fault.lasts = std::min(fault.lasts, scenario_.lasts - fault.at);
+    }
+    sort_faults();
+  }
+
+  /// Each kind of them that is wished for, with this chance.
+  void draw_kinds(bool (*is_one)(FaultKind), std::uint64_t percent, Chance& chance) {
+    for (const FaultRow& row : kFaults) {
+      const bool here = is_one(row.kind) && is_wished(row.kind) && chance.percent(percent);
+      const std::uint64_t many = here ? chance.mostly_small(1, row.most) : 0;
+      for (std::uint64_t n = 0; n < many; ++n) {
+        scenario_.faults.push_back(draw_fault(row, chance));
+      }
+    }
+    sort_faults();
+  }
+
+  /// From chance of its own: a world without them is the same as ever.
+  void draw_moments() {
+    Chance chance(scenario_.seed ^ 0x6d6f'6d65'6e74ULL);
+    const bool wished = std::ranges::any_of(wishes_.faults, is_of_a_moment);
+    if (!wished && (scenario_.faults.empty() || chance.percent(75))) return;
+    draw_kinds(is_of_a_moment, wished ? 100 : 50, chance);
+  }
+
+  // --- The patrol ---
+
+  /// From chance of its own, too: a world without a patrol is the same as ever.
+  void draw_patrol() {
+    Chance chance(~scenario_.seed ^ 0x70617472'6f6cULL);
+    const bool wished = std::ranges::any_of(wishes_.faults, is_of_patrol);
+    const bool has_tasks = std::ranges::any_of(scenario_.agents, &AgentPlan::task);
+    if (!wished && !(has_tasks && chance.percent(kPatrolled))) return;
+    scenario_.patrol = std::chrono::floor<std::chrono::seconds>(chance.between(1min, 10min));
+    const std::uint64_t claiming = chance.percent(25) ? 0 : chance.within(20, 90);
+    for (AgentPlan& agent : scenario_.agents) {
+      agent.claims = speaks(agent.voice) && chance.percent(claiming);
+    }
+    draw_outsiders(chance);
+    if (!wished && scenario_.faults.empty()) return;  // nothing goes wrong in this world
+    draw_stops(chance);
+    draw_kinds(is_of_patrol, wished ? 100 : 40, chance);
+  }
+  /// Of one that still holds a task of its own choice: only the patrol sets that free.
+  void draw_stops(Chance& chance) {
+    if (!is_wished(FaultKind::stop_order) || !chance.percent(60)) return;
+    for (const AgentPlan& agent : scenario_.agents) {
+      if (!agent.claims || !chance.percent(50)) continue;
+      Fault stop = draw_fault(kFaults[static_cast<std::size_t>(FaultKind::stop_order)], chance);
+      stop.whom = agent.name;
+      scenario_.faults.push_back(std::move(stop));
+    }
+  }
+  void draw_outsiders(Chance& chance) {
+    using enum TaskContext;
+    constexpr TaskContext kContexts[] = {active, active, overnight, critical};
+    const std::uint64_t many = chance.percent(25) ? 0 : chance.mostly_small(1, 6);
+    const bool together = chance.percent(40);  // they fall silent, as they would for one reason
+    const Duration latest = scenario_.lasts - scenario_.lasts / 10;
+    const Duration at = chance.between(1min, latest);
+    for (std::uint64_t n = 0; n < many; ++n) {
+      OutsiderPlan& outsider = scenario_.outsiders.emplace_back();
+      outsider.name = fmt::format("guest{}", n + 1);
+      outsider.context = chance.one_of<TaskContext>(kContexts);
+      outsider.begins = together ? Duration::zero() : chance.mostly_short(0s, latest);
+      outsider.silent_at =
+          together ? at + chance.between(0s, 5min) : chance.between(outsider.begins, latest);
+      const bool for_good = chance.percent(40);
+      outsider.silent_for = for_good ? kNoEnd : chance.mostly_short(1min, 3h);
+      outsider.answers = chance.percent(25);
+    }
   }
 
   Chance chance_;

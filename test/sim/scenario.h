@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "store/tasks.h"
 
 namespace tend::sim {
 
@@ -54,7 +55,7 @@ constexpr bool is_hang(StepKind kind) {
 
 struct Step {
   StepKind kind = StepKind::talk;
-  Duration takes{};
+  Duration takes{};         // of a hang: from when it may be ended until it goes on; 0: for ever
   std::uint32_t times = 1;  // of trouble
   std::string child;        // dispatch and merge
 
@@ -71,9 +72,27 @@ struct AgentPlan {
   Voice voice = Voice::claude;
   std::string policy = "agent";
   bool own_worktree = false;
+  bool task = false;    // it works on one, which has its name
+  bool claims = false;  // and takes one itself (own_task()), for which it never beats
   std::vector<Step> steps;
 
   bool operator==(const AgentPlan&) const = default;
+};
+
+/// The task that an agent takes by itself, if its plan says so.
+inline std::string own_task(const std::string& agent) { return agent + ".own"; }
+
+/// A worker that is no agent of ours, somewhere else: it holds the task that has its name, beats
+/// for it, falls silent and comes back.
+struct OutsiderPlan {
+  std::string name;
+  TaskContext context = TaskContext::active;  // of its task
+  Duration begins{};                          // this and the next since the world began
+  Duration silent_at{};
+  Duration silent_for{};
+  bool answers = false;  // letters, while it is silent
+
+  bool operator==(const OutsiderPlan&) const = default;
 };
 
 enum class FaultKind : std::uint8_t {
@@ -106,14 +125,30 @@ enum class FaultKind : std::uint8_t {
   stop_tree_order,
   pause_order,      // and the order to go on
   restart_keepers,  // all keepers die at once, their agents live
+  keeper_in_act,    // a keeper dies `number` calls after it next tells its agent to end
+  kill_patrol,
+  patrol_at_call,  // kill -9 of it in place of its `number`-th call, torn if that is even
+  pause_patrol,
+  two_patrols,      // two are started at once, beside the one that is there
+  sleep_in_act,     // the machine sleeps soon after a keeper next tells its agent to end
+  sleep_unwatched,  // all keepers die, and the machine sleeps before there are others
+  half_a_merge,     // whoever merges next dies in the middle of it
 };
-inline constexpr std::array<std::string_view, 29> kFaultWords{
-    "kill-keeper",  "kill-agent",      "kill-both",    "kill-all",       "keeper-at-call",
-    "torn-at-call", "command-at-call", "pause-keeper", "pause-agent",    "sleep",
-    "clock-step",   "slow-disk",       "full-disk",    "unreadable",     "blind",
-    "no-forks",     "lost-hints",      "two-keepers",  "reload",         "shutdown",
-    "power-cut",    "torn-power-cut",  "lying-disk",   "reuse-pid",      "newer-version",
-    "stop-order",   "stop-tree-order", "pause-order",  "restart-keepers"};
+/// It strikes the patrol and nobody else.
+constexpr bool is_of_patrol(FaultKind kind) {
+  return kind >= FaultKind::kill_patrol && kind <= FaultKind::two_patrols;
+}
+/// It strikes at a moment that chance would hardly hit.
+constexpr bool is_of_a_moment(FaultKind kind) { return kind > FaultKind::two_patrols; }
+inline constexpr std::array<std::string_view, 37> kFaultWords{
+    "kill-keeper",     "kill-agent",      "kill-both",    "kill-all",        "keeper-at-call",
+    "torn-at-call",    "command-at-call", "pause-keeper", "pause-agent",     "sleep",
+    "clock-step",      "slow-disk",       "full-disk",    "unreadable",      "blind",
+    "no-forks",        "lost-hints",      "two-keepers",  "reload",          "shutdown",
+    "power-cut",       "torn-power-cut",  "lying-disk",   "reuse-pid",       "newer-version",
+    "stop-order",      "stop-tree-order", "pause-order",  "restart-keepers", "keeper-in-act",
+    "kill-patrol",     "patrol-at-call",  "pause-patrol", "two-patrols",     "sleep-in-act",
+    "sleep-unwatched", "half-a-merge"};
 
 struct Fault {
   FaultKind kind = FaultKind::kill_keeper;
@@ -135,6 +170,8 @@ struct Scenario {
   bool groups = false;        // the system has groups that processes cannot leave
   Duration saving_takes{};    // a snapshot, a merge
   std::int64_t most_pid = 0;  // 0: as usual; a small one makes pids wrap
+  Duration patrol{};          // how often the patrol of the home sweeps; 0: there is none
+  std::vector<OutsiderPlan> outsiders;
 
   bool operator==(const Scenario&) const = default;
 };

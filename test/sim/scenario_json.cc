@@ -44,12 +44,24 @@ WriteJson step_json(const Step& step) {
 WriteJson agent_json(const AgentPlan& agent) {
   WriteJson steps = WriteJson::array();
   for (const Step& step : agent.steps) steps.push_back(step_json(step));
-  return {{"name", agent.name},
-          {"parent", agent.parent},
-          {"voice", word_of(kVoiceWords, agent.voice)},
-          {"policy", agent.policy},
-          {"own_worktree", agent.own_worktree},
-          {"steps", std::move(steps)}};
+  WriteJson json{{"name", agent.name},
+                 {"parent", agent.parent},
+                 {"voice", word_of(kVoiceWords, agent.voice)},
+                 {"policy", agent.policy},
+                 {"own_worktree", agent.own_worktree}};
+  if (agent.task) json["task"] = true;
+  if (agent.claims) json["claims"] = true;
+  json["steps"] = std::move(steps);
+  return json;
+}
+
+WriteJson outsider_json(const OutsiderPlan& outsider) {
+  return {{"name", outsider.name},
+          {"context", word_of(kTaskContextWords, outsider.context)},
+          {"begins", seconds_json(outsider.begins)},
+          {"silent_at", seconds_json(outsider.silent_at)},
+          {"silent_for", seconds_json(outsider.silent_for)},
+          {"answers", outsider.answers}};
 }
 
 WriteJson fault_json(const Fault& fault) {
@@ -171,8 +183,21 @@ AgentPlan read_agent(Fields& fields) {
   agent.voice = fields.word<Voice>("voice", kVoiceWords);
   agent.policy = fields.text("policy");
   agent.own_worktree = fields.flag("own_worktree");
+  if (fields.has("task")) agent.task = fields.flag("task");
+  if (fields.has("claims")) agent.claims = fields.flag("claims");
   fields.list("steps", [&](Fields& each) { agent.steps.push_back(read_step(each)); });
   return agent;
+}
+
+OutsiderPlan read_outsider(Fields& fields) {
+  OutsiderPlan outsider;
+  outsider.name = fields.text("name");
+  outsider.context = fields.word<TaskContext>("context", kTaskContextWords);
+  outsider.begins = fields.seconds("begins");
+  outsider.silent_at = fields.seconds("silent_at");
+  outsider.silent_for = fields.seconds("silent_for");
+  outsider.answers = fields.flag("answers");
+  return outsider;
 }
 
 Fault read_fault(Fields& fields) {
@@ -197,6 +222,11 @@ Scenario read_scenario(Fields& fields) {
       fields.number("most_pid", std::numeric_limits<std::int32_t>::max()));
   fields.list("agents", [&](Fields& each) { scenario.agents.push_back(read_agent(each)); });
   fields.list("faults", [&](Fields& each) { scenario.faults.push_back(read_fault(each)); });
+  if (fields.has("patrol")) scenario.patrol = fields.seconds("patrol");
+  if (fields.has("outsiders")) {
+    fields.list("outsiders",
+                [&](Fields& each) { scenario.outsiders.push_back(read_outsider(each)); });
+  }
   return scenario;
 }
 
@@ -232,6 +262,11 @@ Result<void> check_names(const Scenario& scenario) {
                               in_quotes(step.child)));
     }
   }
+  for (const OutsiderPlan& outsider : scenario.outsiders) {
+    if (!outsider.name.empty() && names.insert(outsider.name).second) continue;
+    return fail(
+        fmt::format("scenario: an outsider has no name of its own: {}", in_quotes(outsider.name)));
+  }
   for (const Fault& fault : scenario.faults) {
     if (fault.whom.empty() || names.contains(fault.whom)) continue;
     return fail(fmt::format("scenario: a fault {} strikes {}, who is not there",
@@ -243,17 +278,21 @@ Result<void> check_names(const Scenario& scenario) {
 }  // namespace
 
 std::string format_scenario(const Scenario& scenario) {
-  const WriteJson world{{"seed", scenario.seed},
-                        {"lasts", seconds_json(scenario.lasts)},
-                        {"settles", seconds_json(scenario.settles)},
-                        {"lossy_hints", scenario.lossy_hints},
-                        {"groups", scenario.groups},
-                        {"saving_takes", seconds_json(scenario.saving_takes)},
-                        {"most_pid", scenario.most_pid}};
+  WriteJson world{{"seed", scenario.seed},
+                  {"lasts", seconds_json(scenario.lasts)},
+                  {"settles", seconds_json(scenario.settles)},
+                  {"lossy_hints", scenario.lossy_hints},
+                  {"groups", scenario.groups},
+                  {"saving_takes", seconds_json(scenario.saving_takes)},
+                  {"most_pid", scenario.most_pid}};
+  if (scenario.patrol > Duration::zero()) world["patrol"] = seconds_json(scenario.patrol);
   std::string text = to_line(world);
   text.pop_back();
   text += ",\n\"agents\":" + list_text(scenario.agents, agent_json);
   text += ",\n\"faults\":" + list_text(scenario.faults, fault_json);
+  if (!scenario.outsiders.empty()) {
+    text += ",\n\"outsiders\":" + list_text(scenario.outsiders, outsider_json);
+  }
   return text + "}\n";
 }
 

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+
+#include "base/name.h"
 
 namespace tend::sim {
 namespace {
@@ -61,6 +64,16 @@ TEST(DrawScenario, is_the_same_for_the_same_seed) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     ASSERT_EQ(draw_scenario(seed, {}), draw_scenario(seed, {})) << seed;
   }
+}
+
+// Two draws in one expression come in the order that the compiler likes. Whoever changes what is
+// drawn takes the number that this prints; it has to be the same with g++ and with clang.
+TEST(DrawScenario, is_the_same_with_every_compiler) {
+  std::string all;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    all += format_scenario(draw_scenario(seed, {}));
+  }
+  EXPECT_EQ(Name(all).hash(), 0xbdaf205f91ade030U);
 }
 
 TEST(DrawScenario, differs_from_seed_to_seed) {
@@ -169,6 +182,52 @@ TEST(DrawScenario, draws_only_faults_that_were_wished_for) {
   }
 }
 
+TEST(DrawScenario, has_a_patrol_in_some_worlds_with_tasks_and_in_no_other) {
+  std::uint64_t with_tasks = 0;
+  std::uint64_t patrolled = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Scenario scenario = draw_scenario(seed, {});
+    const bool has_tasks = std::ranges::any_of(scenario.agents, &AgentPlan::task);
+    const bool has_patrol = scenario.patrol > Duration::zero();
+    with_tasks += has_tasks ? 1 : 0;
+    patrolled += has_patrol ? 1 : 0;
+    ASSERT_TRUE(has_tasks || !has_patrol) << seed;
+    ASSERT_TRUE(has_patrol || scenario.outsiders.empty()) << seed;
+    for (const Fault& fault : scenario.faults) {
+      ASSERT_TRUE(has_patrol || !is_of_patrol(fault.kind)) << seed;
+    }
+  }
+  EXPECT_GT(patrolled, with_tasks / 3);
+  EXPECT_LT(patrolled, with_tasks * 3 / 5);
+}
+
+TEST(DrawScenario, has_a_patrol_if_a_fault_of_it_was_wished_for) {
+  const Wishes wishes{.policy = "", .faults = {FaultKind::pause_patrol}, .all_faults = false};
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Scenario scenario = draw_scenario(seed, wishes);
+    ASSERT_GE(scenario.patrol, 1min) << seed;
+    ASSERT_FALSE(scenario.faults.empty()) << seed;
+    for (const Fault& fault : scenario.faults) {
+      ASSERT_EQ(fault.kind, FaultKind::pause_patrol) << seed;
+    }
+  }
+}
+
+TEST(DrawScenario, has_faults_of_a_moment_in_few_worlds_and_in_all_that_were_wished_for) {
+  const Wishes wishes{.policy = "", .faults = {FaultKind::half_a_merge}, .all_faults = false};
+  std::uint64_t many = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const auto faults = draw_scenario(seed, {}).faults;
+    const bool some = std::ranges::any_of(faults, is_of_a_moment, &Fault::kind);
+    many += some ? 1 : 0;
+    const auto wished = draw_scenario(seed, wishes).faults;
+    ASSERT_FALSE(wished.empty()) << seed;
+    for (const Fault& fault : wished) ASSERT_EQ(fault.kind, FaultKind::half_a_merge) << seed;
+  }
+  EXPECT_GT(many, kSeeds / 20);
+  EXPECT_LT(many, kSeeds / 3);
+}
+
 TEST(DrawScenario, draws_as_many_agents_of_a_policy_as_were_wished_for) {
   const Scenario scenario = draw_scenario(3, {.agents = 7, .policy = "critical", .faults = {}});
   ASSERT_EQ(scenario.agents.size(), 7U);
@@ -228,6 +287,20 @@ TEST(ScenarioJson, says_where_a_value_is_of_the_wrong_type) {
             "scenario: agents[1] \"steps\" is no list");
   EXPECT_EQ(error_of(with(small_scenario(), R"("groups":false)", R"("groups":0)")),
             "scenario: \"groups\" is neither true nor false");
+}
+
+TEST(ScenarioJson, refuses_outsiders_that_are_somebody_else_or_work_in_no_known_context) {
+  Scenario scenario;
+  scenario.lasts = 1h;
+  scenario.patrol = 5min;
+  scenario.agents = {{.name = "lead", .parent = "", .steps = {}}};
+  scenario.outsiders = {{.name = "guest"}};
+  const std::string text = format_scenario(scenario);
+  EXPECT_EQ(parse_scenario(text).value(), scenario);
+  EXPECT_EQ(error_of(with(text, "\"guest\"", "\"lead\"")),
+            "scenario: an outsider has no name of its own: 'lead'");
+  EXPECT_EQ(error_of(with(text, "\"active\"", "\"idle\"")),
+            "scenario: outsiders[0] \"context\" is no word that is known: 'idle'");
 }
 
 TEST(ScenarioJson, refuses_agents_that_do_not_fit_together) {

@@ -3,6 +3,7 @@
 #include "seeded_world.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -18,6 +19,7 @@
 #include "run/keeper.h"
 #include "store/agent_file.h"
 #include "store/events.h"
+#include "store/intent.h"
 
 namespace tend::sim {
 namespace {
@@ -27,6 +29,8 @@ using namespace std::chrono_literals;
 constexpr const char* kWorkFolder = "/home/user/work/";
 constexpr const char* kNotify = "tell-a-person";
 constexpr int kKilled = 137;
+constexpr Duration kTriesAgain = 1min;
+constexpr Duration kTriesFor = 1h;
 const Owner kNobody;
 
 /// A command that stands below a process of the universe, and dies where it is told to.
@@ -68,6 +72,14 @@ struct KeeperProcess {
   }
 };
 
+/// What stands behind the first of these words; many times as fast as find() in a text full of
+/// quotes.
+std::string_view behind(std::string_view text, std::string_view words) {
+  const void* const found = memmem(text.data(), text.size(), words.data(), words.size());
+  if (found == nullptr) return {};
+  return {static_cast<const char*>(found) + words.size(), text.data() + text.size()};
+}
+
 std::string variable_in(const std::vector<std::string>& environment, std::string_view name) {
   for (const std::string& entry : environment) {
     if (entry.starts_with(name) && entry.size() > name.size() && entry[name.size()] == '=') {
@@ -101,7 +113,7 @@ void SeededWorld::set_up() {
   universe.version_control_takes = scenario.saving_takes;
   universe.disk.make_folder(std::string(kHome) + "/sessions");
   universe.programs[kTend] = [this](Machine& machine, const Launch& launch) {
-    return keep(machine, launch);
+    return launch.command.at(1) == "patrol" ? be_patrol(machine, launch) : keep(machine, launch);
   };
   for (const std::string_view voice : kVoiceWords) {
     universe.behaviours[std::string(voice)] = [this](SimSelf& self) { live(self, *this); };
@@ -120,6 +132,7 @@ void SeededWorld::set_up() {
     if (!plan.parent.empty()) truth_.agents[plan.parent].children.push_back(plan.name);
   }
   for (std::size_t i = 0; i < scenario.faults.size(); ++i) faults_left_.push_back(i);
+  outsiders_.resize(scenario.outsiders.size());
   outcome_.agents = scenario.agents.size();
 }
 
@@ -133,19 +146,27 @@ Duration SeededWorld::ends_at() const {
 }
 
 Outcome SeededWorld::play() {
+  add_tasks();
+  for (const auto& check : checks_) check->on_begin();
   start_roots();
+  start_patrol();
   post_faults();
-  next_recover_ = elapsed() + kRecoverEvery;
+  const Duration recover_every =
+      scenario.patrol > Duration::zero() ? kRecoverBesidePatrol : kRecoverEvery;
+  next_recover_ = elapsed() + recover_every;
   const bool quiet = scenario.faults.empty();
-  const bool plain = quiet && scenario.settles == Duration::zero();  // nobody has trouble either
+  // Nobody has trouble either, and nobody beats by the tick.
+  const bool plain =
+      quiet && scenario.settles == Duration::zero() && scenario.patrol == Duration::zero();
   for (Duration next = elapsed() + kTick; elapsed() < ends_at();
        next = elapsed() + (plain ? kTick * 15 : kTick)) {
     run_to(std::min(next, ends_at()));
     settling_ = elapsed() >= scenario.lasts;
     if (!quiet && elapsed() >= next_recover_) {
-      next_recover_ = elapsed() + kRecoverEvery;
+      next_recover_ = elapsed() + recover_every;
       tend({"recover"});
     }
+    play_outsiders();
     tick();
   }
   finish();
@@ -173,9 +194,12 @@ void SeededWorld::serve_requests() {
     reloads_.pop_front();
   }
   while (!orders_.empty()) {
-    auto words = std::move(orders_.front());
+    const auto words = std::move(orders_.front());
     orders_.pop_front();
-    tend(std::move(words));
+    const bool done = tend(words) == 0;
+    // A pause that is taken back counts as that however long it takes.
+    if (done || words.front() == "unpause") note_order(words);
+    if (!done && words.front() == "unpause") unpause_again(words.back());
   }
   while (!requests_.empty()) {
     Request request = std::move(requests_.front());
@@ -193,6 +217,24 @@ void SeededWorld::serve_requests() {
     request.self->after(0s,
                         [done = std::move(request.done), exit](SimSelf& me) { done(me, exit); });
   }
+}
+
+/// Who is told why it could not be done tries again for as long as things may go wrong.
+void SeededWorld::unpause_again(const std::string& agent) {
+  if (!is_to_pause(agent) || elapsed() > scenario.lasts + kTriesFor) return;
+  to_unpause_.insert(agent);
+  universe.after(kTriesAgain, [this, agent] { unpause(agent); });
+}
+
+void SeededWorld::note_order(const std::vector<std::string>& words) {
+  const auto note = [&](const auto& self, const std::string& name) -> void {
+    AgentTruth& agent = truth_.agents.at(name);
+    if (words.front() == "stop" && !folder_of(name).empty()) agent.was_stopped = true;
+    if (words.front() != "stop") agent.is_paused = words.front() == "pause";
+    if (words.size() < 3) return;  // not the whole tree
+    for (const std::string& child : agent.children) self(self, child);
+  };
+  note(note, words.back());
 }
 
 void SeededWorld::tick() {
@@ -214,6 +256,18 @@ void SeededWorld::finish() {
 
 // --- Commands ------------------------------------------------------------------------------------
 
+void SeededWorld::add_tasks() {
+  for (const AgentPlan& plan : scenario.agents) {
+    if (plan.task) tend({"task", "add", "--id", plan.name, "the work of " + plan.name});
+    if (plan.claims) tend({"task", "add", "--id", own_task(plan.name), "what nobody asked for"});
+  }
+  for (const OutsiderPlan& plan : scenario.outsiders) {
+    const auto context = static_cast<std::size_t>(plan.context);
+    tend({"task", "add", "--id", plan.name, "--context", std::string(kTaskContextWords[context]),
+          "the work of " + plan.name});
+  }
+}
+
 void SeededWorld::start_roots() {
   for (const AgentPlan& plan : scenario.agents) {
     if (!plan.parent.empty()) continue;
@@ -222,9 +276,10 @@ void SeededWorld::start_roots() {
     universe.repositories[folder].head = {{"README", "of " + plan.name + "\n"}};
     truth_.agents[plan.name].worktree = folder;
     truth_.agents[plan.name].asked_for = true;
-    std::vector<std::string> words{"run",      "-d",        "--name",    plan.name,
-                                   "--policy", plan.policy, "--restart", "on-failure",
-                                   "--notify", kNotify,     "--"};
+    std::vector<std::string> words{"run",       "-d",        "--name",     plan.name,  "--policy",
+                                   plan.policy, "--restart", "on-failure", "--notify", kNotify};
+    if (plan.task) words.insert(words.end(), {"--task", plan.name});
+    words.emplace_back("--");
     std::ranges::copy(command_of(plan.voice), std::back_inserter(words));
     tend_below(1, folder, std::move(words), {});
   }
@@ -317,7 +372,10 @@ AgentTruth* SeededWorld::begin_life(SimSelf& self) {
   fresh.began = universe.awake();
   agent.lives.push_back(std::move(fresh));
   if (agent.worktree.empty() && agent.plan->own_worktree) agent.worktree = self.working_folder();
-  abandoned_.erase(found->first);
+  note_kept(found->first);
+  if (agent.plan->claims) {
+    run_tend(self, {"task", "claim", own_task(found->first)}, [](SimSelf&, int) {});
+  }
   for (const auto& check : checks_) check->on_life(agent);
   return &agent;
 }
@@ -340,7 +398,9 @@ void SeededWorld::commit(const AgentTruth& agent) {
 void SeededWorld::on_exec(const SimFacts& process) {
   Owner owner;
   const std::string& command = process.command.front();
-  if (command == kTend && process.command.size() > 2) {
+  if (command == kTend && process.command.size() > 1 && process.command[1] == "patrol") {
+    owner.is = Owner::Is::patrol;
+  } else if (command == kTend && process.command.size() > 2) {
     owner.is = Owner::Is::keeper;
     const auto at = agent_at_.find(process.command[2]);
     if (at != agent_at_.end()) owner.agent = at->second;
@@ -350,7 +410,7 @@ void SeededWorld::on_exec(const SimFacts& process) {
       }
       if (!owner.agent.empty()) agent_at_[process.command[2]] = owner.agent;
     }
-    abandoned_.erase(owner.agent);
+    note_kept(owner.agent);
   } else if (is_voice(command)) {
     owner = {Owner::Is::agent, variable_in(process.environment, "TEND_AGENT")};
     AgentTruth& agent = truth_.agents.at(owner.agent);
@@ -369,6 +429,13 @@ void SeededWorld::on_exec(const SimFacts& process) {
   owners_[process.id.pid] = std::move(owner);
 }
 
+void SeededWorld::note_kept(const std::string& agent) {
+  const auto since = abandoned_since(agent);
+  if (!since) return;
+  for (const auto& check : checks_) check->on_kept_again(agent, elapsed() - *since);
+  abandoned_.erase(agent);
+}
+
 void SeededWorld::on_end(const SimFacts& process) {
   const Owner owner = owner_of(process.id.pid);
   if (owner.is == Owner::Is::agent) {
@@ -382,6 +449,7 @@ void SeededWorld::on_end(const SimFacts& process) {
   }
   for (const auto& check : checks_) check->on_end(process, owner);
   paused_.erase(process.id.pid);
+  patrols_.erase(process.id.pid);
   owners_.erase(process.id.pid);
   const bool of_one = owner.is == Owner::Is::agent || owner.is == Owner::Is::keeper;
   if (of_one && processes_of(owner.agent, Owner::Is::agent).empty() &&
@@ -398,6 +466,8 @@ void SeededWorld::on_signal(const SimSent& sent, const SimFacts& to) {
                     sender.agent, to.id.pid, receiver.agent));
   }
   for (const auto& check : checks_) check->on_signal(sent, sender, receiver);
+  if (!is_decided_end(sent, sender, receiver) || sender.agent != receiver.agent) return;
+  strike_in_act(sender, sent.from);
 }
 
 void SeededWorld::on_snapshot(const std::string& worktree, const SimRepository::Commit& commit) {
@@ -485,16 +555,28 @@ std::string SeededWorld::folder_of(const std::string& agent) const {
 std::optional<Heartbeat> SeededWorld::heartbeat_of(const std::string& agent) const {
   const std::string folder = folder_of(agent);
   if (folder.empty()) return std::nullopt;
-  const auto text = universe.disk.read(folder + "/" + std::string(kHeartbeatFile));
-  if (!text) return std::nullopt;
-  auto read = parse_heartbeat(*text);
-  if (!read) return std::nullopt;
-  return *std::move(read);
+  const SimNodePtr& file = universe.disk.find(folder + "/" + std::string(kHeartbeatFile));
+  if (file == nullptr) return std::nullopt;
+  auto& [text, says] = heartbeats_[agent];  // asked for by many, and seldom new
+  if (text != file->bytes) {
+    text = file->bytes;
+    auto read = parse_heartbeat(text);
+    says = read ? std::optional(*std::move(read)) : std::nullopt;
+  }
+  return says;
 }
 
 bool SeededWorld::is_over(const std::string& agent) const {
-  const auto says = heartbeat_of(agent);
-  return says && is_terminal(says->status);
+  // Asked for every half minute by whoever waits: not worth a parser, nor a copy.
+  const SimNodePtr& file = universe.disk.find(folder_of(agent).append("/").append(kHeartbeatFile));
+  if (file == nullptr) return false;
+  const std::string_view status = behind(file->bytes, R"("status":")");
+  return status.starts_with("completed\"") || status.starts_with("withdrawn\"");
+}
+
+bool SeededWorld::is_to_pause(const std::string& agent) const {
+  const SimNodePtr& file = universe.disk.find(folder_of(agent).append("/").append(kIntentFile));
+  return file != nullptr && file->bytes.contains(R"("pause")");
 }
 
 std::optional<Duration> SeededWorld::abandoned_since(const std::string& agent) const {

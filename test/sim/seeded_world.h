@@ -26,7 +26,7 @@ class Check;
 
 /// Whose a process is.
 struct Owner {
-  enum class Is : std::uint8_t { nobody, agent, helper, keeper, command, stranger };
+  enum class Is : std::uint8_t { nobody, agent, helper, keeper, command, stranger, patrol };
   Is is = Is::nobody;
   std::string agent;  // whose process, keeper or helper it is
 };
@@ -66,6 +66,8 @@ class SeededWorld final : public Surroundings, SimObserver {
   static constexpr const char* kTend = "/usr/bin/tend";
   static constexpr Duration kTick = std::chrono::seconds{20};
   static constexpr Duration kRecoverEvery = std::chrono::minutes{10};
+  /// Where a patrol sees to keepers, people come by less often.
+  static constexpr Duration kRecoverBesidePatrol = std::chrono::hours{1};
 
   explicit SeededWorld(const Scenario& scenario);
   ~SeededWorld() override;
@@ -99,7 +101,15 @@ class SeededWorld final : public Surroundings, SimObserver {
   [[nodiscard]] std::optional<Duration> abandoned_since(const std::string& agent) const;
   [[nodiscard]] bool keeper_is_paused(std::int64_t pid) const { return paused_.contains(pid); }
   [[nodiscard]] bool is_shutting_down() const { return shutting_down_; }
+  /// Since when one patrol runs, all the time; nothing if none does, or it is stopped.
+  [[nodiscard]] std::optional<Duration> patrolled_since() const;
+  /// Something of the machine does not work as it should, right now.
+  [[nodiscard]] bool is_disturbed() const;
+  /// Its order says so; whoever was to take it back may have died, or a disk have lost that.
+  [[nodiscard]] bool is_to_pause(const std::string& agent) const;
   void report(std::string_view check, const std::string& what);
+  /// A line of the trace, if there is one.
+  void say(const std::string& what);
   /// The same as somebody's command, outside of all agents.
   int tend(std::vector<std::string> words);
   /// Notices that reached a person, as JSON.
@@ -129,14 +139,18 @@ class SeededWorld final : public Surroundings, SimObserver {
   void on_end(const SimFacts& process) override;
   void on_signal(const SimSent& sent, const SimFacts& to) override;
   void on_snapshot(const std::string& worktree, const SimRepository::Commit& commit) override;
+  void on_half_a_merge(const std::string& into, std::int64_t by) override;
   void on_merge(const std::string& into, const SimRepository::Commit& merge) override;
 
   // seeded_world.cc
   void set_up();
+  void add_tasks();
   void start_roots();
   [[nodiscard]] Duration ends_at() const;
   void run_to(Duration when);
   void serve_requests();
+  void note_order(const std::vector<std::string>& words);
+  void unpause_again(const std::string& agent);
   void tick();
   void read_events();
   void hear_event(std::string_view line);
@@ -145,17 +159,30 @@ class SeededWorld final : public Surroundings, SimObserver {
                  std::map<std::string, std::string> variables);
   std::shared_ptr<void> keep(Machine& machine, const Launch& launch);
   void put_keeper_on(const std::string& folder);
-  void say(const std::string& what);
   void end_life(LifeTruth& life);
+  /// It has a process or a keeper.
+  void note_kept(const std::string& agent);
   void finish();
+
+  // patrol_play.cc
+  std::shared_ptr<void> be_patrol(Machine& machine, const Launch& launch);
+  void start_patrol();
+  [[nodiscard]] std::vector<std::int64_t> patrols() const;
+  void play_outsiders();
+  void answer_letters(const std::string& name);
+  void strike_patrol(const Fault& fault);
 
   // faults.cc
   void post_faults();
   void write_back();
   void strike(const Fault& fault);
+  void await_moment(const Fault& fault);
+  void strike_in_act(const Owner& keeper, std::int64_t pid);
+  void sleep(Duration lasts);
   void strike_processes(const Fault& fault);
   void strike_machine(const Fault& fault);
   void strike_files(const Fault& fault);
+  void append_line(const std::string& path, std::string_view line);
   void give_order(const Fault& fault);
   void unpause(const std::string& agent);
   void kill_keepers(const std::string& agent);
@@ -166,8 +193,16 @@ class SeededWorld final : public Surroundings, SimObserver {
   void lasting(Duration lasts, std::function<void()> over);
   void reuse_pid(const std::string& agent);
 
+  /// A worker of a scenario's outsiders, as it goes.
+  struct Outsider {
+    bool holds = false;
+    Duration next_beat{};
+  };
+
   Truth truth_;
   Outcome outcome_;
+  std::vector<Outsider> outsiders_;           // beside the plans
+  std::map<std::int64_t, Duration> patrols_;  // at work, and since when
   std::vector<std::unique_ptr<Check>> checks_;
   std::map<std::int64_t, Owner> owners_;         // of this boot
   std::map<std::string, std::string> agent_at_;  // by folder
@@ -177,11 +212,16 @@ class SeededWorld final : public Surroundings, SimObserver {
   std::map<std::int64_t, std::string> paused_;
   std::set<std::string> to_unpause_;  // agents that a person paused
   std::vector<Unfit> unfit_;
-  std::vector<std::string> unreadable_;  // paths
+  std::vector<std::string> unreadable_;  // paths that were so once
   std::vector<std::string> notices_;
   std::deque<std::vector<std::string>> orders_;  // commands that a person types
   std::deque<std::string> reloads_;              // folders
+  mutable std::map<std::string, std::pair<std::string, std::optional<Heartbeat>>, std::less<>>
+      heartbeats_;  // the last that was read, by agent
   std::uint64_t command_dies_at_ = 0;
+  std::map<std::string, std::uint64_t> dies_in_act_;  // keepers, by agent: how many calls later
+  std::map<std::string, Fault> sleeps_in_act_;        // the same, and then the machine sleeps
+  std::uint64_t merges_break_ = 0;                    // that many more
   Duration base_{};
   Instant origin_{};
   Duration last_fault_{};

@@ -83,6 +83,7 @@ class Shrinking {
       switch_off();
       drop_faults();
       drop_agents();
+      drop_outsiders();
       shorten();
       drop_steps();
       join_steps();
@@ -133,6 +134,8 @@ class Shrinking {
     with_usual(&Scenario::groups);
     with_usual(&Scenario::saving_takes);
     with_usual(&Scenario::most_pid);
+    with_usual(&Scenario::patrol);
+    with_usual(&Scenario::outsiders);
   }
 
   void drop_faults() {
@@ -140,6 +143,15 @@ class Shrinking {
       Scenario less = best_;
       const auto begin = less.faults.begin() + static_cast<std::ptrdiff_t>(from);
       less.faults.erase(begin, begin + static_cast<std::ptrdiff_t>(many));
+      return less;
+    });
+  }
+
+  void drop_outsiders() {
+    drop_some(best_.outsiders.size(), "fewer outsiders", [&](std::size_t from, std::size_t many) {
+      Scenario less = best_;
+      const auto begin = less.outsiders.begin() + static_cast<std::ptrdiff_t>(from);
+      less.outsiders.erase(begin, begin + static_cast<std::ptrdiff_t>(many));
       return less;
     });
   }

@@ -23,6 +23,10 @@ Scenario large_scenario() {
   scenario.groups = true;
   scenario.saving_takes = 3s;
   scenario.most_pid = 2000;
+  scenario.patrol = 5min;
+  for (const char* const name : {"guest1", "guest2", "guest3"}) {
+    scenario.outsiders.push_back({.name = name});
+  }
   const auto agent = [&](const std::string& name, const std::string& parent,
                          std::vector<Step> steps) {
     AgentPlan plan;
@@ -80,6 +84,17 @@ TEST(Shrink, turns_the_machine_into_a_usual_one) {
   EXPECT_FALSE(least.groups);
   EXPECT_EQ(least.saving_takes, 0s);
   EXPECT_EQ(least.most_pid, 0);
+  EXPECT_EQ(least.patrol, 0s);
+  EXPECT_TRUE(least.outsiders.empty());
+}
+
+TEST(Shrink, keeps_the_one_outsider_that_is_needed) {
+  const Scenario least = shrink(large_scenario(), [](const Scenario& scenario) {
+    return std::ranges::find(scenario.outsiders, "guest2", &OutsiderPlan::name) !=
+           scenario.outsiders.end();
+  });
+  ASSERT_EQ(least.outsiders.size(), 1U);
+  EXPECT_EQ(least.outsiders[0].name, "guest2");
 }
 
 TEST(Shrink, leaves_one_agent_and_the_time_to_settle) {

@@ -49,10 +49,13 @@ struct AgentTruth {
   std::string folder;    // "": it does not exist yet
   std::string worktree;  // "": it has none
   std::size_t next_step = 0;
+  std::optional<std::size_t> begun;               // the step that was begun last, in any life
   std::map<std::size_t, std::uint32_t> troubled;  // by step: how often
   bool asked_for = false;                         // its dispatch succeeded, or may have
   bool done = false;                              // it has done all that it had to
   bool stop_ordered = false;
+  bool was_stopped = false;        // `tend stop` said so
+  bool is_paused = false;          // `tend pause` said so, and nobody took it back
   std::vector<std::string> wrote;  // names of files in its work tree
   std::vector<LifeTruth> lives;
   std::vector<std::string> children;

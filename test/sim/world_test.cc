@@ -45,6 +45,22 @@ TEST(World, of_the_same_seed_has_the_same_hash) {
   }
 }
 
+TEST(World, with_a_patrol_has_the_same_hash_too) {
+  const Wishes wishes{.hours = 2h,
+                      .agents = 3,
+                      .policy = "",
+                      .faults = {FaultKind::kill_patrol, FaultKind::pause_patrol},
+                      .all_faults = false};
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    const Scenario scenario = draw_scenario(seed, wishes);
+    ASSERT_GT(scenario.patrol, 0s) << seed;
+    const Outcome once = SeededWorld(scenario).play();
+    EXPECT_EQ(once.digest, SeededWorld(scenario).play().digest) << seed;
+    EXPECT_EQ(once.violations.size(), 0U) << seed;
+    EXPECT_FALSE(once.faults.empty()) << seed;
+  }
+}
+
 TEST(World, of_another_seed_has_another_hash) {
   const Wishes wishes{.hours = 1h, .policy = "", .faults = {}};
   EXPECT_NE(SeededWorld(draw_scenario(1, wishes)).play().digest,

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "os/database.h"
 #include "os/sim/sim_universe.h"
 #include "seeded_world.h"
 #include "store/events.h"
@@ -23,15 +24,21 @@ class Check {
   Check& operator=(const Check&) = delete;
   [[nodiscard]] virtual std::string_view name() const = 0;
 
+  /// Tasks are there, agents are not.
+  virtual void on_begin() {}
   /// Before the signal has any effect. `sender` is nobody's when the world itself sent it.
   virtual void on_signal(const SimSent& /*sent*/, const Owner& /*sender*/, const Owner& /*to*/) {}
   /// A life of an agent began; it is the last of its lives.
   virtual void on_life(const AgentTruth& /*agent*/) {}
   virtual void on_end(const SimFacts& /*process*/, const Owner& /*owner*/) {}
+  /// The agent was without process and keeper for that long, and has one again.
+  virtual void on_kept_again(const std::string& /*agent*/, Duration /*without*/) {}
   virtual void on_snapshot(const std::string& /*worktree*/,
                            const SimRepository::Commit& /*commit*/) {}
   virtual void on_merge(const std::string& /*into*/, const SimRepository::Commit& /*merge*/) {}
   virtual void on_event(const Event& /*event*/) {}
+  /// A patrol took up its work; so many are at it now.
+  virtual void on_patrol(std::size_t /*at_work*/) {}
   /// Every 20 seconds.
   virtual void on_tick() {}
   /// The last moment of the world: nothing has gone wrong for long.
@@ -59,6 +66,17 @@ std::unique_ptr<Check> make_replay_check(SeededWorld& world);
 std::unique_ptr<Check> make_stall_found_check(SeededWorld& world);
 std::unique_ptr<Check> make_nobody_left_check(SeededWorld& world);
 std::unique_ptr<Check> make_nothing_owed_check(SeededWorld& world);
+std::unique_ptr<Check> make_orders_check(SeededWorld& world);
+std::unique_ptr<Check> make_session_check(SeededWorld& world);
+std::unique_ptr<Check> make_carried_out_check(SeededWorld& world);
+std::unique_ptr<Check> make_tasks_check(SeededWorld& world);
+std::unique_ptr<Check> make_whole_lines_check(SeededWorld& world);
+std::unique_ptr<Check> make_patrol_robs_check(SeededWorld& world);
+std::unique_ptr<Check> make_patrol_once_check(SeededWorld& world);
+std::unique_ptr<Check> make_patrol_early_check(SeededWorld& world);
+std::unique_ptr<Check> make_patrol_ladder_check(SeededWorld& world);
+std::unique_ptr<Check> make_patrol_watched_check(SeededWorld& world);
+std::unique_ptr<Check> make_patrol_keepers_check(SeededWorld& world);
 
 /// A signal that ends a process.
 constexpr bool ends(Kill kill) {
@@ -69,6 +87,14 @@ constexpr bool ends(Kill kill) {
 inline bool is_decided_end(const SimSent& sent, const Owner& sender, const Owner& to) {
   return ends(sent.kill) && sender.is == Owner::Is::keeper && to.is == Owner::Is::agent;
 }
+/// What all commands, keepers and the patrol of the home share; nullptr if nobody has a task.
+std::unique_ptr<Database> home_database_of(SeededWorld& world);
+/// What stands as an order to an agent; one that was torn is none.
+struct StopOrder {
+  bool stop = false;
+  bool tree = false;  // all below it too
+};
+StopOrder order_to(const SeededWorld& world, const AgentTruth& agent);
 bool has_fault(const Scenario& scenario, std::initializer_list<FaultKind> kinds);
 /// Files may be lost, or be other than what was written.
 bool loses_files(const Scenario& scenario);

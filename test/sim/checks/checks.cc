@@ -1,6 +1,12 @@
 // All checks, in the order in which they are named.
 #include "checks/check.h"
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "store/home_database.h"
+#include "store/intent.h"
+
 namespace tend::sim {
 
 std::vector<std::unique_ptr<Check>> make_checks(SeededWorld& world) {
@@ -9,10 +15,31 @@ std::vector<std::unique_ptr<Check>> make_checks(SeededWorld& world) {
        {make_false_kill_check, make_identity_check, make_one_life_check, make_budget_check,
         make_fitness_check, make_journal_first_check, make_preserved_check, make_merged_once_check,
         make_messages_check, make_replay_check, make_stall_found_check, make_nobody_left_check,
-        make_nothing_owed_check}) {
+        make_nothing_owed_check, make_orders_check, make_session_check, make_carried_out_check,
+        make_tasks_check, make_whole_lines_check}) {
+    checks.push_back(make(world));
+  }
+  if (world.scenario.patrol == Duration::zero()) return checks;
+  for (const auto make :
+       {make_patrol_robs_check, make_patrol_once_check, make_patrol_early_check,
+        make_patrol_ladder_check, make_patrol_watched_check, make_patrol_keepers_check}) {
     checks.push_back(make(world));
   }
   return checks;
+}
+
+std::unique_ptr<Database> home_database_of(SeededWorld& world) {
+  const std::string path = fmt::format("{}/{}", SeededWorld::kHome, kDatabaseFile);
+  const auto found = world.universe.databases.find(path);
+  if (found == world.universe.databases.end()) return nullptr;
+  return std::make_unique<Database>(found->second, path);
+}
+
+StopOrder order_to(const SeededWorld& world, const AgentTruth& agent) {
+  if (agent.folder.empty()) return {};
+  const auto text = world.universe.disk.read(agent.folder + "/" + std::string(kIntentFile));
+  if (!text || !text->contains(R"("want":"stop")") || !nlohmann::json::accept(*text)) return {};
+  return {.stop = true, .tree = text->contains(R"("tree":true)")};
 }
 
 bool has_fault(const Scenario& scenario, std::initializer_list<FaultKind> kinds) {

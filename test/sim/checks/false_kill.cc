@@ -14,22 +14,18 @@ class FalseKill final : public Check {
   using Check::Check;
   [[nodiscard]] std::string_view name() const override { return "false kill"; }
 
-  void on_tick() override {
-    for (const auto& [name, agent] : world.truth().agents) {
-      if (agent.plan->parent.empty() || agent.life() == nullptr) continue;
-      const auto since = world.abandoned_since(agent.plan->parent);
-      if (since && world.elapsed() - *since >= agent.policy.limits.orphan - SeededWorld::kTick) {
-        orphaned_[name] = agent.life()->number;
-      }
-    }
+  void on_tick() override { note_all_orphans(); }
+  void on_kept_again(const std::string& agent, Duration without) override {
+    note_orphans(world.truth().agents.at(agent), without);
   }
   void on_signal(const SimSent& sent, const Owner& sender, const Owner& to) override {
     if (!is_decided_end(sent, sender, to)) return;
-    AgentTruth& agent = world.truth().agents.at(to.agent);
+    const AgentTruth& agent = world.truth().agents.at(to.agent);
     const LifeTruth* const life = agent.life();
     if (life == nullptr || life->process != sent.to) return;
     if (agent.stop_ordered || world.is_shutting_down()) return;
     if (std::exchange(ended_[to.agent], life->number) == life->number) return;
+    note_all_orphans();
     const auto orphan = orphaned_.find(to.agent);
     if (orphan != orphaned_.end() && orphan->second == life->number) return;
     ++world.outcome().kills;
@@ -38,6 +34,13 @@ class FalseKill final : public Check {
     if (!life->hang) {
       ++world.outcome().false_kills;
       if (life->doing) ++world.outcome().false_kills_in[*life->doing];
+      world.say(
+          fmt::format("FALSE KILL {} in {}", to.agent,
+                      kStepWords[static_cast<std::size_t>(life->doing.value_or(StepKind::think))]));
+    }
+    if (const std::string child = awaited_child(agent); !child.empty()) {
+      violated(fmt::format("{} life {} was ended while it waited for {}, which is looked after",
+                           to.agent, life->number, child));
     }
     if (life->unheard || (life->patience != kNoLimit && silent >= life->patience - kSlack)) return;
     violated(
@@ -47,6 +50,41 @@ class FalseKill final : public Check {
   }
 
  private:
+  void note_all_orphans() {
+    for (const auto& [name, agent] : world.truth().agents) {
+      const auto since = world.abandoned_since(name);
+      if (since) note_orphans(agent, world.elapsed() - *since);
+    }
+  }
+
+  /// Once they gave their parent up they end, even if it comes back.
+  void note_orphans(const AgentTruth& parent, Duration abandoned) {
+    for (const std::string& name : parent.children) {
+      const AgentTruth& child = world.truth().agents.at(name);
+      if (child.life() == nullptr) continue;
+      if (abandoned < child.policy.limits.orphan - SeededWorld::kTick) continue;
+      orphaned_[name] = child.life()->number;
+    }
+  }
+
+  /// A child that its lead waits for in a call, and that is at work or was left to a person: all
+  /// can see it, and could for a while.
+  [[nodiscard]] std::string awaited_child(const AgentTruth& agent) const {
+    const LifeTruth& life = *agent.life();
+    if (life.doing != StepKind::await || life.unheard) return "";
+    if (has_fault(world.scenario, {FaultKind::lying_disk})) return "";  // it may not know its own
+    for (const std::string& child : agent.children) {
+      const auto says = world.heartbeat_of(child);
+      if (!says || is_terminal(says->status)) continue;
+      if (world.processes_of(child, Owner::Is::keeper).empty()) continue;
+      const bool at_work = says->verdict == Verdict::working || says->verdict == Verdict::waiting;
+      const double age = calendar_seconds(world.wall()) - says->since;
+      if ((at_work || says->person_told) && age > kSeen) return child;
+    }
+    return "";
+  }
+
+  static constexpr double kSeen = 120;
   static constexpr Duration kSlack = std::chrono::seconds{5};
   static std::string seconds(Duration time) {
     return fmt::format("{:.0f}", std::chrono::duration<double>(time).count());

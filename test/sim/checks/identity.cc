@@ -1,5 +1,6 @@
 // A signal of ours reaches nobody but whom it is meant for: an agent's keeper ends that agent's
-// processes, and another keeper only if that one does not run.
+// processes, and another keeper or the patrol only if that one does not run. The patrol ends
+// keepers that do not run, and nobody else.
 #include <fmt/format.h>
 
 #include "checks/check.h"
@@ -13,7 +14,8 @@ class Identity final : public Check {
   [[nodiscard]] std::string_view name() const override { return "wrong identity"; }
 
   void on_signal(const SimSent& sent, const Owner& sender, const Owner& to) override {
-    const bool is_ours = sender.is == Owner::Is::keeper || sender.is == Owner::Is::command;
+    const bool is_ours = sender.is == Owner::Is::keeper || sender.is == Owner::Is::command ||
+                         sender.is == Owner::Is::patrol;
     if (!is_ours) return;
     if (to.is == Owner::Is::stranger) {
       return violated(fmt::format("the keeper of {} sent signal {} to a stranger, pid {}",
@@ -23,6 +25,13 @@ class Identity final : public Check {
     if (of_an_agent && sender.is == Owner::Is::keeper && to.agent != sender.agent) {
       return violated(
           fmt::format("the keeper of {} signalled a process of {}", sender.agent, to.agent));
+    }
+    if (of_an_agent && sender.is == Owner::Is::patrol) {
+      return violated(fmt::format("the patrol signalled a process of {}", to.agent));
+    }
+    if (to.is == Owner::Is::patrol && ends(sent.kill) && world.patrolled_since() &&
+        !has_fault(world.scenario, {FaultKind::slow_disk, FaultKind::full_disk})) {
+      violated("the patrol was ended while it ran");
     }
     if (to.is == Owner::Is::keeper && ends(sent.kill) && !world.keeper_is_paused(sent.to.pid) &&
         !has_fault(world.scenario, {FaultKind::slow_disk, FaultKind::full_disk})) {

@@ -42,6 +42,11 @@ class MergedOnce final : public Check {
     if (!above || !is_terminal(above->status) || above->outcome != WorkOutcome::done) return;
     const auto says = world.heartbeat_of(name);
     if (!says || says->outcome != WorkOutcome::done) return;
+    const auto repository = world.universe.repositories.find(lead.worktree);
+    if (repository != world.universe.repositories.end() && !repository->second.merging.empty()) {
+      return violated(fmt::format("{} is over, and {} is left in the middle of a merge", parent,
+                                  lead.worktree));
+    }
     for (const std::string& file : agent.wrote) {
       const std::string path = lead.worktree + "/" + file;
       if (world.universe.disk.exists(path) || is_told(parent, name)) continue;

@@ -37,7 +37,9 @@ class Messages final : public Check {
       const std::string kind = json.value("kind", "");
       const std::string from = json.value("from", "");
       if (kind == "child-done" || kind == "child-gone") ++told[from];
-      if (!texts.insert(kind + from + json.value("text", "")).second) {
+      const int life = json.value("life", 0);
+      if (!texts.insert(fmt::format("{} {} {} {}", kind, from, life, json.value("text", "")))
+               .second) {
         violated(fmt::format("{} was told twice: {}", name, line));
       }
     }

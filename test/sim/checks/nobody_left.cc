@@ -1,8 +1,14 @@
 // When nothing has gone wrong for long, every agent is at work with a keeper, or over for a reason
 // that can be read, or held with a person told. No process is left behind.
+#include <map>
+#include <sstream>
+#include <string>
+
 #include <fmt/format.h>
 
 #include "checks/check.h"
+#include "store/agent_file.h"
+#include "store/children.h"
 
 namespace tend::sim {
 namespace {
@@ -12,14 +18,39 @@ class NobodyLeft final : public Check {
   using Check::Check;
   [[nodiscard]] std::string_view name() const override { return "nobody left"; }
 
+  void on_end(const SimFacts& /*process*/, const Owner& owner) override {
+    if (owner.is == Owner::Is::agent) ended_[owner.agent] = world.elapsed();
+  }
   void on_settled() override {
     for (const auto& [name, agent] : world.truth().agents) {
       // A power cut takes a child that was asked for in that very moment.
-      if (agent.asked_for && !world.folder_of(name).empty()) look_at(name, agent);
+      if (agent.asked_for && !world.folder_of(name).empty() && !is_lost(name)) look_at(name, agent);
     }
   }
 
  private:
+  static constexpr Duration kCureMayTake = std::chrono::hours{2};
+  static constexpr Duration kReturnMayTake = std::chrono::minutes{5};  // saving, then a pause
+
+  /// A disk that lied has taken all that was known of it, and whoever recovers is told so.
+  [[nodiscard]] bool is_lost(const std::string& name) const {
+    if (!world.processes_of(name, Owner::Is::agent).empty()) return false;
+    const auto text = world.universe.disk.read(world.folder_of(name) + "/agent.json");
+    return has_fault(world.scenario, {FaultKind::lying_disk}) &&
+           (!text || !parse_agent_file(*text));
+  }
+  [[nodiscard]] bool is_settled_above(const AgentTruth& agent) const {
+    if (agent.plan->parent.empty()) return false;
+    const std::string registry =
+        world.folder_of(agent.plan->parent) + "/" + std::string(kChildrenFile);
+    std::istringstream lines(world.universe.disk.read(registry).value_or(""));
+    bool settled = false;
+    for (std::string text; std::getline(lines, text);) {
+      const auto line = parse_child_line(text);
+      if (line && line->agent == agent.plan->name) settled = is_settled(line->status);
+    }
+    return settled;
+  }
   void look_at(const std::string& name, const AgentTruth& agent) {
     const bool runs = !world.processes_of(name, Owner::Is::agent).empty();
     const bool kept = !world.processes_of(name, Owner::Is::keeper).empty();
@@ -27,13 +58,15 @@ class NobodyLeft final : public Check {
     const bool over = says && is_terminal(says->status);
     if (over && runs) violated(fmt::format("{} is over, and its process runs", name));
     if (!over && runs && !kept) violated(fmt::format("{} runs without a keeper", name));
-    // Its registry may know of an end that a power cut took from its own files.
-    const bool settled = agent.done && loses_files(world.scenario);
+    // Its parent may know of an end that a power cut took from its own files.
+    const bool settled = loses_files(world.scenario) && (agent.done || is_settled_above(agent));
     if (!over && !runs && !kept && !agent.lives.empty() && !settled) {
       violated(fmt::format("{} is neither over nor kept: {}", name,
                            says ? word(says->verdict) : "no heartbeat"));
     }
-    if (over && says->outcome == WorkOutcome::done && !agent.done && !agent.stop_ordered) {
+    const bool unheard = std::ranges::any_of(agent.lives, &LifeTruth::unheard);
+    if (over && says->outcome == WorkOutcome::done && !agent.done && !agent.stop_ordered &&
+        !unheard) {
       violated(fmt::format("{} counts as done, and its work is not", name));
     }
     if (agent.done && over && says->outcome != WorkOutcome::done && !agent.stop_ordered &&
@@ -42,7 +75,37 @@ class NobodyLeft final : public Check {
       violated(fmt::format("{} did all its work, and counts as {}", name,
                            kWorkOutcomeWords[static_cast<std::size_t>(says->outcome)]));
     }
+    const bool just_died = world.elapsed() - ended_[name] < kReturnMayTake;
+    if (!over && !runs && kept && says && says->verdict == Verdict::dead && says->next.empty() &&
+        !just_died && !world.is_to_pause(name)) {
+      violated(fmt::format("{} is dead, and nobody brings it back", name));
+    }
+    if (!over && !kept && agent.lives.empty() && !agent.stop_ordered &&
+        !loses_files(world.scenario)) {
+      violated(fmt::format("{} was asked for, and never began", name));
+    }
+    if (over && says->outcome == WorkOutcome::orphaned && !kept) look_for_parent(name, agent);
+    if (!over && says && runs) look_for_hang(name, agent, *says);
     if (over && !kept) look_for_helpers(name);
+  }
+  /// Who ended for want of a parent goes on when that one is back.
+  void look_for_parent(const std::string& name, const AgentTruth& agent) {
+    if (agent.plan->parent.empty() || agent.lives.empty() || loses_files(world.scenario)) return;
+    const AgentTruth& parent = world.truth().agents.at(agent.plan->parent);
+    if (parent.lives.empty() || parent.stop_ordered || agent.stop_ordered || agent.done) return;
+    const bool is_back = parent.lives.back().began > agent.lives.back().progressed &&
+                         !world.processes_of(agent.plan->parent, Owner::Is::keeper).empty();
+    if (is_back)
+      violated(fmt::format("{} ended without {}, which is back", name, agent.plan->parent));
+  }
+  /// One that is known to hang is cured of it, or left to a person.
+  void look_for_hang(const std::string& name, const AgentTruth& agent, const Heartbeat& says) {
+    const LifeTruth* const life = agent.life();
+    if (life == nullptr || !life->hang || agent.is_paused || says.person_told) return;
+    const HangTruth& hang = world.truth().hangs[*life->hang];
+    if (hang.known == Duration::zero() || world.elapsed() - hang.known < kCureMayTake) return;
+    violated(fmt::format("{} hangs ({}), which is known, and nothing is done", name,
+                         kStepWords[static_cast<std::size_t>(hang.kind)]));
   }
   void look_for_helpers(const std::string& name) {
     const auto helpers = world.processes_of(name, Owner::Is::helper);
@@ -50,6 +113,8 @@ class NobodyLeft final : public Check {
       violated(fmt::format("{} is over, and {} of its processes are left", name, helpers.size()));
     }
   }
+
+  std::map<std::string, Duration, std::less<>> ended_;  // awake time of the last end of each
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "checks/check.h"
 #include "run/recover.h"
 #include "store/life_record.h"
+#include "store/patrol_file.h"
 
 namespace tend::sim {
 namespace {
@@ -25,7 +26,9 @@ class NothingOwed final : public Check {
     }
     for (const std::string& path : world.universe.disk.files(SeededWorld::kHome)) {
       const bool of_keeper = path.ends_with("/" + std::string(kLockFile));
-      if (!of_keeper && world.universe.disk.is_locked(path)) {
+      const bool of_patrol =
+          path.ends_with("/" + std::string(kPatrolFile)) && world.patrolled_since().has_value();
+      if (!of_keeper && !of_patrol && world.universe.disk.is_locked(path)) {
         violated(fmt::format("{} is still locked", path));
       }
     }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "checks/check.h"
+#include "store/agent_file.h"
 
 namespace tend::sim {
 namespace {
@@ -24,7 +25,7 @@ class PreservedFirst final : public Check {
     const LifeTruth* const life = agent.life();
     if (agent.worktree.empty() || life == nullptr || life->process != sent.to) return;
     const auto repository = world.universe.repositories.find(agent.worktree);
-    if (repository == world.universe.repositories.end()) return;
+    if (repository == world.universe.repositories.end() || is_forgotten(agent)) return;
     for (const std::string& file : agent.wrote) {
       const std::string path = agent.worktree + "/" + file;
       const auto text = world.universe.disk.read(path);
@@ -41,6 +42,14 @@ class PreservedFirst final : public Check {
   }
 
  private:
+  /// A disk that lies may have lost where it works.
+  [[nodiscard]] bool is_forgotten(const AgentTruth& agent) const {
+    if (!has_fault(world.scenario, {FaultKind::lying_disk})) return false;
+    const auto text = world.universe.disk.read(agent.folder + "/" + std::string(kAgentFile));
+    const auto known = text ? parse_agent_file(*text) : fail("gone");
+    return !known || known->worktree != agent.worktree;
+  }
+
   static constexpr Duration kFresh = 3min;
   std::map<std::string, SimRepository::Commit> saved_;  // by work tree: the last one
 };

@@ -35,6 +35,9 @@ class StallFound final : public Check {
       if (hang.bound == kNoLimit) continue;
       const AgentTruth& agent = world.truth().agents.at(hang.agent);
       if (agent.stop_ordered || agent.life() == nullptr || agent.life()->unheard) continue;
+      if (world.is_to_pause(hang.agent)) hang.excused = now;
+      const bool kept = !world.processes_of(hang.agent, Owner::Is::keeper).empty();
+      if (!kept) hang.excused = now;
       // A child at work is why a call of its parent is silent.
       if (is_in_call(hang.kind) && has_child_at_work(agent)) hang.excused = now;
       Duration due = std::max(hang.since, hang.excused) + hang.bound;
@@ -43,6 +46,8 @@ class StallFound final : public Check {
           fault > hang.since) {
         due = fault + hang.bound + kAfterFault;
       }
+      // When a calendar that was set back comes to a time again, the files of that time are new.
+      if (has_fault(world.scenario, {FaultKind::clock_step})) due += hang.bound;
       if (now < due + SeededWorld::kTick) continue;
       hang.missed = true;
       violated(fmt::format("{} life {} hangs ({}) since {:.0f} s, and nobody knows", hang.agent,

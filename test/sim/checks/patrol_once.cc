@@ -1,0 +1,161 @@
+// Each time that a task falls silent it is warned of once, its worker is asked once and people are
+// told once; where many fall silent at once, that is told once, and nobody is asked meanwhile. A
+// patrol that was killed before it wrote down what it had said may say that again.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "checks/check.h"
+#include "judge/patrol.h"
+#include "run/patrol_process.h"
+
+namespace tend::sim {
+namespace {
+
+// A task is heard of anew with each beat and each claim.
+constexpr const char* kWatchSaid = R"(
+CREATE TEMP TABLE said(number INTEGER PRIMARY KEY, what, about, text);
+CREATE TEMP TRIGGER letters_said AFTER INSERT ON main.letters WHEN new.sender = 'patrol' BEGIN
+  INSERT INTO said(what, about, text) VALUES('ping', new.subject, '');
+END;
+CREATE TEMP TRIGGER letters_answered AFTER UPDATE OF acked_at ON main.letters
+  WHEN new.sender = 'patrol' BEGIN
+  INSERT INTO said(what, about, text) VALUES('answer', new.subject, '');
+END;
+CREATE TEMP TRIGGER notices_said AFTER INSERT ON main.notices BEGIN
+  INSERT INTO said(what, about, text)
+  VALUES(CASE new.kind WHEN 'close' THEN 'over' ELSE 'notice' END, new.key, new.payload);
+END;
+CREATE TEMP TRIGGER notices_changed AFTER UPDATE OF payload, kind ON main.notices
+  WHEN new.payload IS NOT old.payload BEGIN
+  INSERT INTO said(what, about, text)
+  VALUES(CASE new.kind WHEN 'close' THEN 'over' ELSE 'notice' END, new.key, new.payload);
+END;
+CREATE TEMP TRIGGER notices_closed AFTER UPDATE OF closed ON main.notices
+  WHEN new.closed AND NOT old.closed BEGIN
+  INSERT INTO said(what, about, text) VALUES('over', new.key, '');
+END;
+CREATE TEMP TRIGGER notices_dropped AFTER DELETE ON main.notices BEGIN
+  INSERT INTO said(what, about, text) VALUES('over', old.key, '');
+END;
+CREATE TEMP TRIGGER tasks_heard AFTER UPDATE ON main.tasks
+  WHEN new.fence <> old.fence OR new.status <> old.status OR
+       coalesce(new.last_heartbeat, new.updated_at) <> coalesce(old.last_heartbeat, old.updated_at)
+  BEGIN
+  INSERT INTO said(what, about, text) VALUES('sign', new.id, '');
+END;)";
+
+constexpr const char* kSilence = "silence";  // the key of the incident
+
+class PatrolOnce final : public Check {
+ public:
+  using Check::Check;
+  [[nodiscard]] std::string_view name() const override { return "told once"; }
+
+  void on_begin() override {
+    database_ = home_database_of(world);
+    if (!database_) return;
+    if (auto watched = database_->run_script(kWatchSaid); !watched) violated(watched.error().text);
+  }
+  void on_patrol(std::size_t /*at_work*/) override {
+    read();
+    ++begun_;
+    asked_amid_.clear();
+  }
+  void on_event(const Event& event) override {
+    constexpr std::string_view kTask = "task ";
+    const std::size_t id_ends = event.text.find(" of ");  // open ones are nobody's
+    if (event.agent != "patrol" || event.action != "warn" || !event.text.starts_with(kTask) ||
+        id_ends == std::string::npos || event.text.contains(": open for ")) {
+      return;
+    }
+    count("warn", event.text.substr(kTask.size(), id_ends - kTask.size()), event.text);
+  }
+  void on_tick() override {
+    read();
+    const Duration sweeps = with_interval({}, world.scenario.patrol).sweeps.longest;
+    if (asked_amid_.empty() || world.elapsed() - asked_at_ < sweeps) return;
+    if (asked_at_ - world.last_fault() > 2 * sweeps) {
+      violated("asked while many were silent: " + asked_amid_.front());
+    }
+    asked_amid_.clear();
+  }
+
+ private:
+  struct Said {
+    std::uint64_t times = 0;
+    std::uint64_t begun = 0;  // patrols, when it was first said
+  };
+
+  void read() {
+    if (!database_) return;
+    std::int64_t rows = 0;
+    auto got = database_->each(
+        "SELECT what, about, text FROM said ORDER BY number", {}, [&](const DatabaseRow& row) {
+          ++rows;
+          take(std::string(row.text(0)), std::string(row.text(1)), std::string(row.text(2)));
+        });
+    if (got && rows > 0) got = database_->run_script("DELETE FROM said");
+    if (!got) violated(got.error().text);
+  }
+  void take(const std::string& what, const std::string& about, const std::string& text) {
+    if (what == "sign") return forget({"warn", "ping", "escalate", "reassign"}, about);
+    if (what == "ping") return take_ping(task_of(about));
+    if (what == "answer") return forget({"warn", "ping", "escalate"}, task_of(about));
+    constexpr std::string_view kTaskKey = "task:";
+    const bool of_task = about.starts_with(kTaskKey);
+    if (!of_task && about != kSilence) return;
+    const std::string whose = of_task ? about.substr(kTaskKey.size()) : about;
+    if (about == kSilence) many_are_silent_ = what == "notice";
+    if (what == "over") {
+      if (about == kSilence) asked_amid_.clear();
+      return forget({"escalate", "reassign", "incident"}, whose);
+    }
+    const bool taken = text.contains("taken from a worker that is gone");
+    count(!of_task ? "incident" : taken ? "reassign" : "escalate", whose, text);
+  }
+  void take_ping(const std::string& task) {
+    count("ping", task, task);
+    // In the sweep that sees its end, they are asked before that is told.
+    if (!many_are_silent_) return;
+    if (asked_amid_.empty()) asked_at_ = world.elapsed();
+    asked_amid_.push_back(task);
+  }
+  /// "[PING] ID: are you still at it?"
+  static std::string task_of(const std::string& subject) {
+    const std::size_t begin = std::min(subject.find(' '), subject.size() - 1) + 1;
+    return subject.substr(begin, subject.rfind(": ") - begin);
+  }
+
+  void count(const std::string& what, const std::string& about, const std::string& text) {
+    Said& said = said_[{what, about}];
+    if (said.times == 0) said.begun = begun_;
+    const std::uint64_t again = begun_ - said.begun;
+    if (++said.times > 1 + again) {
+      violated(fmt::format("{} of {}, {} times: {}", what, about, said.times, text));
+    }
+  }
+  void forget(std::initializer_list<const char*> all, const std::string& about) {
+    for (const char* const what : all) said_.erase({what, about});
+  }
+
+  std::unique_ptr<Database> database_;
+  std::map<std::pair<std::string, std::string>, Said> said_;  // what, about what
+  std::uint64_t begun_ = 0;                                   // patrols
+  bool many_are_silent_ = false;
+  std::vector<std::string> asked_amid_;
+  Duration asked_at_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Check> make_patrol_once_check(SeededWorld& world) {
+  return std::make_unique<PatrolOnce>(world);
+}
+
+}  // namespace tend::sim

@@ -1,0 +1,36 @@
+// Who is brought back goes on in its own session, once it had one that could be heard of.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "checks/check.h"
+
+namespace tend::sim {
+namespace {
+
+class Sessions final : public Check {
+ public:
+  using Check::Check;
+  [[nodiscard]] std::string_view name() const override { return "session"; }
+
+  void on_life(const AgentTruth& agent) override {
+    const bool speaks = agent.plan->voice == Voice::claude || agent.plan->voice == Voice::codex;
+    if (!speaks || agent.lives.size() < 2 || loses_files(world.scenario)) return;
+    if (std::ranges::any_of(agent.lives, &LifeTruth::unheard)) return;
+    const LifeTruth& before = agent.lives[agent.lives.size() - 2];
+    if (!before.doing) return;  // it had not said yet which is its own
+    const auto facts = world.universe.facts(agent.lives.back().process.pid);
+    const std::string session = "session-of-" + agent.plan->name;
+    if (!facts || std::ranges::find(facts->command, session) != facts->command.end()) return;
+    violated(fmt::format("{} life {} has forgotten its session", agent.plan->name,
+                         agent.lives.back().number));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Check> make_session_check(SeededWorld& world) {
+  return std::make_unique<Sessions>(world);
+}
+
+}  // namespace tend::sim
