@@ -18,7 +18,7 @@ demo: setup
 test: setup
 	@echo "test: building"
 	@cmake --preset dev >/dev/null && cmake --build --preset dev
-	@ctest --preset dev --progress -j$$((2 * $$(nproc))) && echo "test: all tests passed"
+	@tools/run-tests dev --progress && echo "test: all tests passed"
 
 test-agents: setup
 	@test/agents/run $(if $(ONLY),--only '$(ONLY)') $(AGENTS)

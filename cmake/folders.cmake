@@ -40,6 +40,11 @@ function(tend_add_library folder)
     return()
   endif()
   tend_sources_ending(${folder} .h headers)
+  # Those that open a source file of their own are compiled alone there (test/layering_test.cc).
+  foreach(source IN LISTS sources)
+    string(REGEX REPLACE "\\.cc$" ".h" own "${source}")
+    list(REMOVE_ITEM headers "${own}")
+  endforeach()
   tend_libraries_of(${folder} uses)
   add_library(tend_${folder} STATIC ${sources})
   target_sources(tend_${folder} PUBLIC

@@ -243,6 +243,26 @@ TEST(Layering, holds_in_every_file) {
   EXPECT_GT(files, 10U) << "no source found in " << src;
 }
 
+// A header that opens its own source file is compiled alone there; all others are compiled by
+// themselves (cmake/folders.cmake).
+TEST(Layering, lets_every_source_file_open_with_its_own_header) {
+  const std::filesystem::path src = std::filesystem::path(TEND_SOURCE_DIR) / "src";
+  std::size_t pairs = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(src)) {
+    std::filesystem::path header = entry.path();
+    header.replace_extension(".h");
+    if (entry.path().extension() != ".cc" || !std::filesystem::exists(header)) continue;
+    if (is_test(entry.path().string())) continue;
+    std::ifstream in(entry.path());
+    std::string line;
+    while (std::getline(in, line) && included_by(line).empty()) {
+    }
+    EXPECT_EQ(included_by(line), header.lexically_relative(src).string()) << entry.path();
+    ++pairs;
+  }
+  EXPECT_GT(pairs, 100U);
+}
+
 // The type that a line of a header begins to define, "" if none.
 std::string type_defined_by(const std::string& line) {
   for (const std::string_view opening : {"struct ", "class ", "enum class "}) {

@@ -55,11 +55,6 @@ Exit exit_of(const ExitStatus& status) {
 constexpr std::size_t kMostEventsKept = 200;
 constexpr Duration kMayHaveSpoken = 15min;  // after output was lost
 
-bool is_calm(Verdict verdict) {
-  return verdict == Verdict::starting || verdict == Verdict::working ||
-         verdict == Verdict::waiting || verdict == Verdict::idle || verdict == Verdict::finished;
-}
-
 bool is_over(RunState state) {
   return state == RunState::zombie || state == RunState::gone || state == RunState::reused;
 }
@@ -217,6 +212,11 @@ void Keeper::judge_now(Instant now) {
   } while (advance_chain());
   if (tell_at_ && now >= *tell_at_) tell_what_waits();
   close_incident_if_well();
+}
+
+bool Keeper::is_calm(Verdict verdict) {
+  return verdict == Verdict::starting || verdict == Verdict::working ||
+         verdict == Verdict::waiting || verdict == Verdict::idle || verdict == Verdict::finished;
 }
 
 void Keeper::on_verdict(const Decision& decision) {

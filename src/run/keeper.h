@@ -93,6 +93,7 @@ class Keeper {
   Condition look_at_process();
   void note_process(const Condition& condition);
   void judge_now(Instant now);
+  [[nodiscard]] static bool is_calm(Verdict verdict);
   void on_verdict(const Decision& decision);
   void settle();
   void settle_end();
@@ -212,7 +213,12 @@ class Keeper {
   void say_when_it_begins();
   void pause_before_begin(std::uint32_t attempts_before);
   void preserve(const std::string& why, std::function<void(const Result<Preserved>&)> done);
-  [[nodiscard]] bool is_ending_by_verdict() const { return ending_ && process_ && !chain_.empty(); }
+  /// What is being done or comes next rests on a verdict: on the first of the chain, or on that
+  /// of one that is held.
+  [[nodiscard]] bool rests_on_verdict() const {
+    return process_ && (!chain_.empty() || begins_by_order_);
+  }
+  [[nodiscard]] bool is_ending_by_verdict() const { return ending_ && rests_on_verdict(); }
   void break_off_if_void();
   bool may_send_signal();
   void end_processes(bool at_once, std::function<void(const Ended&)> done);

@@ -382,8 +382,8 @@ void Keeper::pause_before_begin(std::uint32_t attempts_before) {
 void Keeper::break_off_if_void() {
   if (!is_ending_by_verdict()) return;
   const Verdict verdict = recorder_->judge().verdict();
-  const bool woke_up =
-      !has_signalled_ && verdict != chain_.front().verdict && !calls_for_end(verdict);
+  const Verdict reason = chain_.empty() ? Verdict::looping : chain_.front().verdict;
+  const bool woke_up = !has_signalled_ && verdict != reason && !calls_for_end(verdict);
   if (verdict != Verdict::unknown && !woke_up) return;
   ending_.reset();
   acting_ = false;
@@ -411,7 +411,7 @@ void Keeper::end_processes(bool at_once, std::function<void(const Ended&)> done)
   order.now = at_once;
   has_signalled_ = false;
   hear_until_ = machine_.clock.now() + kHearsFirst;
-  if (!chain_.empty()) order.may_act = [this] { return may_send_signal(); };
+  if (!chain_.empty() || rests_on_verdict()) order.may_act = [this] { return may_send_signal(); };
   ending_ = std::make_unique<Ending>(machine_, std::move(order), std::move(done));
 }
 

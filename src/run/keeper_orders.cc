@@ -153,6 +153,7 @@ void Keeper::order_stop(bool at_once, const std::string& by) {
   if (stage_ >= Stage::leaving) return;
   const bool again = std::exchange(stopping_, true);
   forget_chain("not done: the agent is being stopped");
+  begins_by_order_ = false;
   begin_at_.reset();
   kill_after_.reset();
   ended_by_ = by;
@@ -200,7 +201,8 @@ void Keeper::stop_again_later(const std::string& why) {
 }
 
 /// A person lets one that is held go on: its next life begins now. What it asks of the judge is
-/// nothing; that a life began is a fact like any other.
+/// nothing; that a life began is a fact like any other. One that woke up meanwhile does not need
+/// it.
 void Keeper::begin_by_order() {
   if (stopping_ || stage_ >= Stage::leaving) begins_by_order_ = false;
   if (!begins_by_order_ || acting_ || wants_pause()) return;
@@ -208,10 +210,16 @@ void Keeper::begin_by_order() {
     if (!begin_at_ || machine_.clock.now() >= *begin_at_) begin_life();
     return;
   }
-  if (!holds_lock()) return;
+  const Verdict verdict = recorder_->judge().verdict();
+  if (is_calm(verdict)) {
+    begins_by_order_ = false;
+    recorder_->remark(fmt::format("not begun anew: it is {} now", word(verdict)));
+    return;
+  }
+  if (verdict != Verdict::looping || !intent_ || !holds_lock()) return;  // seen again first
   acting_ = true;
-  ended_by_ = intent_->by;
   const auto end_all = [this] {
+    ended_by_ = intent_->by;
     end_processes(false, [this](const Ended& ended) {
       ending_.reset();
       acting_ = false;
@@ -220,7 +228,7 @@ void Keeper::begin_by_order() {
     });
   };
   if (settings_.agent.worktree.empty()) return end_all();
-  preserve("begun anew by " + ended_by_, [this, end_all](const Result<Preserved>& saved) {
+  preserve("begun anew by " + intent_->by, [this, end_all](const Result<Preserved>& saved) {
     recorder_->remark(saved ? "saved: " + saved->what : "not saved: " + saved.error().text);
     end_all();
   });

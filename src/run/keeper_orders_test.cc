@@ -263,6 +263,48 @@ TEST_F(Orders, to_go_on_save_and_end_a_held_one_that_still_runs) {
       std::ranges::any_of(refs, [](const auto& ref) { return ref.second.files.at("a") == "2"; }));
 }
 
+TEST_F(Orders, to_go_on_end_nobody_who_woke_up_while_its_keeper_did_not_run) {
+  have_a_work_tree(1s);
+  std::optional<Instant> wakes;
+  behave([&](SimSelf& self) {
+    hang(self);
+    self.every(7s, [&, n = 0](SimSelf& me) mutable {
+      if (wakes && universe.now() >= *wakes) me.print("line " + std::to_string(++n) + "\n");
+    });
+  });
+  kept.start_keeper();
+  ASSERT_TRUE(universe.run_until(
+      [&] { return kept.heartbeat().verdict == Verdict::looping && !kept.workers().empty(); }, 1h));
+  const std::uint32_t life = kept.heartbeat().life;
+  universe.signal(kept.keeper, Kill::stop);
+  wakes = universe.now() + 100s;
+  universe.run_for(5min);
+  unpause();
+  universe.signal(kept.keeper, Kill::cont);
+  universe.run_for(10min);
+  expect_working(life);
+}
+
+TEST_F(Orders, to_go_on_end_nobody_who_wakes_up_while_its_work_is_saved) {
+  have_a_work_tree(1min);
+  bool awake = false;
+  behave([&](SimSelf& self) {
+    hang(self);
+    self.every(7s, [&, n = 0](SimSelf& me) mutable {
+      if (awake) me.print("line " + std::to_string(++n) + "\n");
+    });
+  });
+  kept.start_keeper();
+  ASSERT_TRUE(universe.run_until(
+      [&] { return kept.heartbeat().verdict == Verdict::looping && !kept.workers().empty(); }, 1h));
+  const std::uint32_t life = kept.heartbeat().life;
+  unpause();
+  universe.run_for(30s);
+  awake = true;
+  universe.run_for(5min);
+  expect_working(life);
+}
+
 TEST_F(Orders, to_go_on_only_end_the_pause_of_one_that_is_paused) {
   behave([](SimSelf& self) { self.exit_after(2s, 1); });
   kept.start_keeper();
