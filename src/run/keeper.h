@@ -204,7 +204,7 @@ class Keeper {
   bool advance_chain();
   /// Each of these begins or finishes the first of the chain.
   void do_preserve();
-  bool saves_again();
+  bool saves_again(const std::string& why);
   void do_kill();
   void do_begin_again();
   [[nodiscard]] bool must_wait(const Ruling& ruling);

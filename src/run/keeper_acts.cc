@@ -273,11 +273,11 @@ void Keeper::preserve(const std::string& why, std::function<void(const Result<Pr
 }
 
 /// An end that had to wait saves once more: an orphan, for one, works on meanwhile.
-bool Keeper::saves_again() {
+bool Keeper::saves_again(const std::string& why) {
   if (settings_.agent.worktree.empty()) return false;
   if (saved_at_ && machine_.clock.now() - *saved_at_ < kSavedLongAgo) return false;
   acting_ = true;
-  preserve(chain_.front().why, [this](const Result<Preserved>& saved) {
+  preserve(why, [this](const Result<Preserved>& saved) {
     acting_ = false;
     saved_at_ = machine_.clock.now();
     recorder_->remark(saved ? "saved again: " + saved->what
@@ -306,7 +306,7 @@ void Keeper::do_kill() {
     if (process_ && std::exchange(record_.hung, false)) std::ignore = lock_->write(record_);
     return finish_first("not done: " + why);
   }
-  if (saves_again() || !holds_lock()) return;
+  if (saves_again(ruling.why) || !holds_lock()) return;
   acting_ = true;
   ended_by_ = "killed by tend: " + ruling.why;
   record_.hung = true;
@@ -346,7 +346,7 @@ void Keeper::do_begin_again() {
   }
   if (process_) {
     // The cure of one that waits for what has ended: it is resumed without having been killed.
-    if (saves_again() || !holds_lock()) return;
+    if (saves_again(ruling.why) || !holds_lock()) return;
     acting_ = true;
     ended_by_ = "killed by tend: " + ruling.why;
     record_.hung = true;

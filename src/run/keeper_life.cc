@@ -98,6 +98,7 @@ void Keeper::start_process() {
   if (agent.max_life) life_ends_at_ = life_began_at_ + *agent.max_life;
   begin_at_.reset();
   begins_by_order_ = false;
+  saved_at_.reset();
   goes_on_ = false;
   staying_.reset();
   own_word_ = WorkOutcome::none;

@@ -216,21 +216,15 @@ void Keeper::begin_by_order() {
     recorder_->remark(fmt::format("not begun anew: it is {} now", word(verdict)));
     return;
   }
-  if (verdict != Verdict::looping || !intent_ || !holds_lock()) return;  // seen again first
+  if (verdict != Verdict::looping || !intent_) return;  // seen again first
+  if (saves_again("begun anew by " + intent_->by) || !holds_lock()) return;
   acting_ = true;
-  const auto end_all = [this] {
-    ended_by_ = intent_->by;
-    end_processes(false, [this](const Ended& ended) {
-      ending_.reset();
-      acting_ = false;
-      recorder_->remark("ended for its next life: " + ended.how);
-      look_now();
-    });
-  };
-  if (settings_.agent.worktree.empty()) return end_all();
-  preserve("begun anew by " + intent_->by, [this, end_all](const Result<Preserved>& saved) {
-    recorder_->remark(saved ? "saved: " + saved->what : "not saved: " + saved.error().text);
-    end_all();
+  ended_by_ = intent_->by;
+  end_processes(false, [this](const Ended& ended) {
+    ending_.reset();
+    acting_ = false;
+    recorder_->remark("ended for its next life: " + ended.how);
+    look_now();
   });
 }
 

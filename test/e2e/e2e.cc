@@ -61,8 +61,23 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return result;
 }
 
+/// In the middle of an exec a process has a program and no environment yet: that is waited out.
+std::string environment_of(pid_t pid) {
+  constexpr int kLooks = 200;
+  const Path process = Path("/proc") / std::to_string(pid);
+  std::string text = read_file(process / "environ");
+  for (int look = 1; look < kLooks && text.empty(); ++look) {
+    std::error_code none;
+    const bool has_program = !fs::read_symlink(process / "exe", none).empty();
+    if (!has_program || !is_running(pid)) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    text = read_file(process / "environ");
+  }
+  return text;
+}
+
 bool has_variable(pid_t pid, const std::string& wanted) {
-  std::istringstream variables(read_file(fs::path("/proc") / std::to_string(pid) / "environ"));
+  std::istringstream variables(environment_of(pid));
   for (std::string variable; std::getline(variables, variable, '\0');) {
     if (variable == wanted) return true;
   }
