@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -36,7 +37,14 @@ class Files {
   /// Puts a whole new file in the place of the old one, or leaves the old one. A link stays and
   /// what it leads to is replaced; permissions and owner stay. A new file is for this user alone;
   /// missing folders are made.
-  virtual Result<void> replace(const std::string& path, std::string_view bytes) = 0;
+  Result<void> replace(const std::string& path, std::string_view bytes) {
+    const auto done = replace_if(path, bytes, [] { return true; });
+    return done ? Result<void>{} : std::unexpected(done.error());
+  }
+  /// The same, but asks at the last moment, when the new bytes are on the disk already and only the
+  /// name is still the old one's. False if the answer was no: then the old file stays.
+  virtual Result<bool> replace_if(const std::string& path, std::string_view bytes,
+                                  const std::function<bool()>& still) = 0;
   /// Makes a file that was not there, whole; false if something of that name is.
   virtual Result<bool> make_new(const std::string& path, std::string_view bytes) = 0;
   /// When a plain file was last changed; nullopt if there is none.

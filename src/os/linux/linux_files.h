@@ -1,6 +1,7 @@
 // Files of people by open(2) and its kin; linux_world.cc opens, people_files.cc does all the rest.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,7 +15,8 @@ class LinuxFiles final : public Files {
  public:
   Result<std::unique_ptr<ByteSource>> open(const std::string& path) override;
   Result<std::optional<std::string>> read(const std::string& path, std::size_t most) override;
-  Result<void> replace(const std::string& path, std::string_view bytes) override;
+  Result<bool> replace_if(const std::string& path, std::string_view bytes,
+                          const std::function<bool()>& still) override;
   Result<bool> make_new(const std::string& path, std::string_view bytes) override;
   Result<std::optional<WallTime>> modified(const std::string& path) override;
   Result<bool> touch(const std::string& path) override;

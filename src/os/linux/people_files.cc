@@ -108,19 +108,25 @@ Result<std::optional<std::string>> LinuxFiles::read(const std::string& path, std
   return too_large();
 }
 
-Result<void> LinuxFiles::replace(const std::string& path, std::string_view bytes) {
+Result<bool> LinuxFiles::replace_if(const std::string& path, std::string_view bytes,
+                                    const std::function<bool()>& still) {
   const auto target = target_of(path);
   if (!target) return std::unexpected(target.error());
   const std::string temporary = *target + "." + std::to_string(LinuxEntropy().number()) + ".tmp";
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
   const Fd file(retried([&] { return ::open(temporary.c_str(), kFlags, 0600); }));
   if (!file) return cannot_do("write", *target, errno);
-  const bool done = take_after(file.get(), *target) && write_whole(file.get(), bytes) &&
-                    ::rename(temporary.c_str(), target->c_str()) == 0;
-  if (done) return {};
-  const int error = errno;
-  std::ignore = ::unlink(temporary.c_str());
-  return cannot_do("write", *target, error);
+  const auto give_up = [&](int error) {
+    std::ignore = ::unlink(temporary.c_str());
+    return cannot_do("write", *target, error);
+  };
+  if (!take_after(file.get(), *target) || !write_whole(file.get(), bytes)) return give_up(errno);
+  if (!still()) {
+    std::ignore = ::unlink(temporary.c_str());
+    return false;
+  }
+  if (::rename(temporary.c_str(), target->c_str()) != 0) return give_up(errno);
+  return true;
 }
 
 Result<bool> LinuxFiles::make_new(const std::string& path, std::string_view bytes) {

@@ -104,6 +104,26 @@ TEST_F(PeopleFiles, leaves_the_old_file_where_it_cannot_write) {
   EXPECT_TRUE(refused.error().text.starts_with("cannot write /proc/")) << refused.error().text;
 }
 
+TEST_F(PeopleFiles, asks_whether_to_replace_when_the_bytes_are_on_the_disk_already) {
+  std::ofstream(folder / "f") << "old";
+  const auto ask = [&](bool answer) {
+    return files.replace_if(folder / "f", "new", [&] {
+      EXPECT_EQ(bytes_of(folder / "f"), "old");
+      EXPECT_EQ(count(), 2U);
+      for (const auto& each : fs::directory_iterator(folder)) {
+        EXPECT_EQ(bytes_of(each.path()), each.path() == folder / "f" ? "old" : "new");
+      }
+      return answer;
+    });
+  };
+  EXPECT_EQ(ask(false).value(), false);
+  EXPECT_EQ(bytes_of(folder / "f"), "old");
+  EXPECT_EQ(count(), 1U) << "nothing is left beside it";
+  EXPECT_EQ(ask(true).value(), true);
+  EXPECT_EQ(bytes_of(folder / "f"), "new");
+  EXPECT_EQ(count(), 1U);
+}
+
 TEST_F(PeopleFiles, makes_a_file_only_where_none_is) {
   EXPECT_TRUE(files.make_new(folder / "f", "first").value());
   EXPECT_FALSE(files.make_new(folder / "f", "second").value());

@@ -66,7 +66,8 @@ Result<void> SimDiskFiles::write(const SimNodePtr& folder, const std::string& na
   return written;
 }
 
-Result<void> SimDiskFiles::replace(const std::string& path, std::string_view bytes) {
+Result<bool> SimDiskFiles::replace_if(const std::string& path, std::string_view bytes,
+                                      const std::function<bool()>& still) {
   if (!handle_->call_disk()) return fail(kSimOver);
   const auto target = target_of(path);
   if (!target) return std::unexpected(target.error());
@@ -80,9 +81,13 @@ Result<void> SimDiskFiles::replace(const std::string& path, std::string_view byt
   if (auto written = write(folder, aside, bytes); !written) {
     return fail("cannot write " + *target + ": " + written.error().text);
   }
+  if (!still()) {
+    disk().unlink(*folder, aside);
+    return false;
+  }
   if (!handle_->call_disk()) return fail(kSimOver);
   disk().move(*folder, aside, name);
-  return {};
+  return true;
 }
 
 Result<bool> SimDiskFiles::make_new(const std::string& path, std::string_view bytes) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -40,7 +41,8 @@ class SimDiskFiles final : public Files {
   explicit SimDiskFiles(SimHandlePtr handle) : handle_(std::move(handle)) {}
   Result<std::unique_ptr<ByteSource>> open(const std::string& path) override;
   Result<std::optional<std::string>> read(const std::string& path, std::size_t most) override;
-  Result<void> replace(const std::string& path, std::string_view bytes) override;
+  Result<bool> replace_if(const std::string& path, std::string_view bytes,
+                          const std::function<bool()>& still) override;
   Result<bool> make_new(const std::string& path, std::string_view bytes) override;
   Result<std::optional<WallTime>> modified(const std::string& path) override;
   Result<bool> touch(const std::string& path) override;

@@ -46,11 +46,13 @@ Result<std::optional<std::string>> SimFiles::read(const std::string& path, std::
   return text;
 }
 
-Result<void> SimFiles::replace(const std::string& path, std::string_view bytes) {
+Result<bool> SimFiles::replace_if(const std::string& path, std::string_view bytes,
+                                  const std::function<bool()>& still) {
   if (full) return fail("cannot write " + path + ": No space left on device");
+  if (!still()) return false;
   contents[path] = bytes;
   if (now) times[path] = now();
-  return {};
+  return true;
 }
 
 Result<bool> SimFiles::make_new(const std::string& path, std::string_view bytes) {

@@ -24,7 +24,8 @@ class SimFiles final : public Files {
   Result<std::unique_ptr<ByteSource>> open(const std::string& path) override;
   Result<std::optional<std::string>> read(const std::string& path, std::size_t most) override;
   /// Into `contents`, with the time that `now` gives; fails if `full`.
-  Result<void> replace(const std::string& path, std::string_view bytes) override;
+  Result<bool> replace_if(const std::string& path, std::string_view bytes,
+                          const std::function<bool()>& still) override;
   Result<bool> make_new(const std::string& path, std::string_view bytes) override;
   /// Of what is in `contents`, what is in `times`, or 1970.
   Result<std::optional<WallTime>> modified(const std::string& path) override;

@@ -177,7 +177,10 @@ class ForgetfulFiles final : public Files {
   Result<std::optional<std::string>> read(const std::string& path, std::size_t most) override {
     return files_.read(path, most);
   }
-  Result<void> replace(const std::string&, std::string_view) override { return {}; }
+  Result<bool> replace_if(const std::string&, std::string_view,
+                          const std::function<bool()>& still) override {
+    return still();
+  }
   Result<bool> make_new(const std::string&, std::string_view) override { return true; }
   Result<std::optional<WallTime>> modified(const std::string& path) override {
     return files_.modified(path);

@@ -254,7 +254,10 @@ class ChangingFiles final : public Files {
     if (texts_.size() > 1) texts_.pop_front();
     return text;
   }
-  Result<void> replace(const std::string&, std::string_view) override { return fail("not asked"); }
+  Result<bool> replace_if(const std::string&, std::string_view,
+                          const std::function<bool()>&) override {
+    return fail("not asked");
+  }
   Result<bool> make_new(const std::string&, std::string_view) override { return false; }
   Result<std::optional<WallTime>> modified(const std::string&) override { return kChanged; }
   Result<bool> touch(const std::string&) override { return fail("not asked"); }

@@ -1,6 +1,7 @@
 // Between reading and replacing somebody may write who takes no lock: the text is compared once
-// more at the last moment, and all is done again if it changed. What is left is a window of
-// microseconds.
+// more when ours is on the disk already and only its name is left to be changed, and all is done
+// again if it is another. What is left is the time from that reading to the rename: microseconds,
+// whatever the disk takes.
 #include "store/foreign/foreign_write.h"
 
 #include <fmt/format.h>
@@ -191,6 +192,22 @@ Result<std::string> read_text(Files& files, const std::string& path) {
   return text->value_or("");
 }
 
+/// Puts the new text in the place of this one. False if there is another by now.
+Result<bool> replace_same(Files& files, const std::string& path, const std::string& was,
+                          const std::string& written, ForeignLock* lock) {
+  bool is_locked = true;
+  Result<std::optional<std::string>> now;
+  const auto replaced = files.replace_if(path, written, [&] {
+    is_locked = lock == nullptr || lock->is_held();
+    if (is_locked) now = files.read(path, kLargestEdited);
+    return is_locked && now && now->value_or("") == was;
+  });
+  if (!replaced) return replaced;
+  if (!is_locked) return fail(on_one_line(path) + ": its lock was taken away");
+  if (!now) return std::unexpected(now.error());
+  return replaced;
+}
+
 /// Whether a store of one alone was beaten once more since: its last word counts, as it would have
 /// a moment later.
 bool is_newer(Files& files, const ForeignStore& store, const TimeContext& context,
@@ -307,11 +324,9 @@ Result<void> write_store(Files& files, const ForeignStore& store, const StoreBea
     const auto written = begins_anew(*text, beat) ? first_text(store, *path, beat, context)
                                                   : with_beat(*text, store, beat, context);
     if (!written) return fail(shown + ": " + written.error().text);
-    const auto again = files.read(store.path, kLargestEdited);
-    if (!again) return std::unexpected(again.error());
-    if (again->value_or("") != *text) continue;
-    if (lock && !lock->is_held()) return fail(shown + ": its lock was taken away");
-    if (auto done = files.replace(store.path, *written); !done) return done;
+    const auto replaced = replace_same(files, store.path, *text, *written, lock.get());
+    if (!replaced) return std::unexpected(replaced.error());
+    if (!*replaced) continue;
     const auto arrived = check_arrived(files, store, beat, context, lives, *written);
     if (arrived) return {};
     why = arrived.error().text;

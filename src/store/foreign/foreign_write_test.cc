@@ -235,7 +235,8 @@ TEST_F(ForeignWriters, take_a_lock_whose_holder_is_gone_or_that_is_old) {
   EXPECT_FALSE(files.contents.contains("/r.lock"));
 }
 
-/// Lets somebody else in between, before each reading and behind each writing.
+/// Lets somebody else in between: before each reading, while the new bytes go to the disk, and
+/// behind each writing.
 class SharedFiles final : public Files {
  public:
   Result<std::unique_ptr<ByteSource>> open(const std::string& path) override {
@@ -245,9 +246,11 @@ class SharedFiles final : public Files {
     before_read(++reads);
     return files.read(path, most);
   }
-  Result<void> replace(const std::string& path, std::string_view bytes) override {
-    auto done = files.replace(path, bytes);
-    after_write();
+  Result<bool> replace_if(const std::string& path, std::string_view bytes,
+                          const std::function<bool()>& still) override {
+    while_written(++writes);
+    auto done = files.replace_if(path, bytes, still);
+    if (done && *done) after_write();
     return done;
   }
   Result<bool> make_new(const std::string& path, std::string_view bytes) override {
@@ -261,7 +264,9 @@ class SharedFiles final : public Files {
 
   SimFiles files;
   int reads = 0;
+  int writes = 0;
   std::function<void(int)> before_read = [](int) {};
+  std::function<void(int)> while_written = [](int) {};
   std::function<void()> after_write = [] {};
 };
 
@@ -273,6 +278,39 @@ TEST(ForeignWriter, loses_nothing_that_another_wrote_in_between) {
   };
   EXPECT_TRUE(write_store(shared, kDeacon, {}, kNow, everybody));
   EXPECT_EQ(shared.files.contents["/d"], R"({"timestamp":1767558013,"cycle":2})");
+}
+
+TEST(ForeignWriter, loses_nothing_that_another_wrote_while_its_own_bytes_went_to_the_disk) {
+  SharedFiles shared;
+  shared.files.contents["/d"] = R"({"timestamp":1767557953,"cycle":1})";
+  shared.while_written = [&](int writes) {
+    if (writes == 1) shared.files.contents["/d"] = R"({"timestamp":1767557953,"cycle":2})";
+  };
+  EXPECT_TRUE(write_store(shared, kDeacon, {}, kNow, everybody));
+  EXPECT_EQ(shared.files.contents["/d"], R"({"timestamp":1767558013,"cycle":2})");
+  EXPECT_EQ(shared.writes, 2) << "once for what it had read, once for what was there then";
+}
+
+TEST(ForeignWriter, does_not_make_a_store_anew_that_another_made_meanwhile) {
+  SharedFiles shared;
+  shared.while_written = [&](int writes) {
+    if (writes == 1) shared.files.contents["/s"] = R"({"timestamp":1767557953,"bead":"gt-1"})";
+  };
+  EXPECT_TRUE(write_store(shared, kSession, {.state = "idle"}, kNow, everybody));
+  EXPECT_EQ(shared.files.contents["/s"],
+            R"({"timestamp":1767558013,"bead":"gt-1","state":"idle"})");
+}
+
+TEST(ForeignWriter, does_not_write_once_its_lock_was_taken_while_its_bytes_went_to_the_disk) {
+  SharedFiles shared;
+  shared.files.contents["/r"] = kAgents;
+  shared.while_written = [&](int) {
+    shared.files.contents["/r.lock"] = "{\"agent_id\":\"thief\",\"pid\":5}";
+  };
+  const auto done = write_store(shared, kRegistry, {.pid = 8}, kNow, everybody);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().text, "/r: its lock was taken away");
+  EXPECT_EQ(shared.files.contents["/r"], kAgents);
 }
 
 TEST(ForeignWriter, does_not_write_once_its_lock_was_taken_away) {
