@@ -3,6 +3,7 @@
 #include "app/sinks.h"
 
 #include <algorithm>
+#include <chrono>
 #include <string_view>
 #include <utility>
 
@@ -24,7 +25,11 @@
 namespace tend {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::size_t kMostAncestors = 64;
+constexpr Duration kLockPatience = 2s;  // others hold it while they write one file
+constexpr Duration kLookAtLock = 20ms;
 constexpr std::int64_t kInit = 1;  // it is above everybody, and nobody's life
 
 /// The word of a registry for what an agent says of itself; it has none for an announced end.
@@ -134,8 +139,20 @@ class SinkBeats {
     } else if (state_ && sink.store.kind == StoreKind::registry) {
       beat.state = registry_word(*state_);
     }
-    beat.writer = {.id = agent_.name, .pid = machine_.processes.self().pid};
+    beat.writer = {.id = agent_.name,
+                   .pid = machine_.processes.self().pid,
+                   .patience = [this, until = machine_.clock.now() + kLockPatience] {
+                     return wait_a_moment(until);
+                   }};
     return beat;
+  }
+
+  bool wait_a_moment(Instant until) {
+    const Instant now = machine_.clock.now();
+    if (now >= until) return false;
+    const Subscribed over = machine_.loop.at(now + kLookAtLock, [this] { machine_.loop.stop(); });
+    machine_.loop.run();
+    return true;
   }
 
   static SinkDone written(const AgentStore& sink) {

@@ -97,6 +97,27 @@ TEST_F(Sinks, are_all_tried_and_told_of_by_name) {
   EXPECT_EQ(at("c"), "");
 }
 
+TEST_F(Sinks, wait_for_the_lock_of_another_and_name_who_does_not_give_it_up) {
+  agent.sinks = {sink("r", StoreKind::json_time, "t"), sink("s", StoreKind::json_time, "t")};
+  agent.sinks[0].store.locked = true;
+  put("r", R"({"t":7})");
+  put("s", R"({"t":7})");
+  const std::int64_t other = universe.start_process("other", {});
+  put("r.lock", fmt::format(R"({{"agent_id":"w","pid":{}}})", other));
+  universe.after(1s, [this] { universe.disk.remove("/stores/r.lock"); });
+  EXPECT_EQ(beat(), (Texts{"r written", "s written"}));
+  EXPECT_EQ(at("r.lock"), "none");
+  put("r.lock", fmt::format(R"({{"agent_id":"w","pid":{}}})", other));
+  const auto before = universe.wall();
+  EXPECT_EQ(beat(), (Texts{fmt::format("r failed: /stores/r is locked by process {} (w), who did "
+                                       "not give it up in time",
+                                       other),
+                           "s written"}));
+  EXPECT_GE(universe.wall() - before, 2s);
+  EXPECT_LT(universe.wall() - before, 3s) << "and nobody is waited for without end";
+  EXPECT_NE(at("r.lock"), "none") << "it stays theirs";
+}
+
 TEST_F(Sinks, write_an_entry_of_a_process_that_is_above_and_no_other) {
   agent.sinks = {sink("r", StoreKind::registry, "agents[role=lead].seen")};
   const ProcessId ours = start_above();

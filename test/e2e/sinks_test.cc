@@ -94,6 +94,22 @@ TEST_F(SinksTest, an_entry_is_written_for_the_process_that_it_names_and_for_no_o
   EXPECT_FALSE(fs::exists(at("registry.lock")));
 }
 
+TEST_F(SinksTest, a_lock_of_another_is_waited_for_and_who_does_not_give_it_up_is_named) {
+  configure(sink("registry", "registry", "field = 'agents[role=lead].seen'\nlocked = true"));
+  const std::string lock = R"(echo '{"agent_id":"w","pid":'$PPID'}' >registry.lock; )";
+  run_inside(R"(echo '{"agents":[{"role":"lead","pid":'$$',"seen":7}]}' >registry; )" + lock +
+             "(sleep 1; rm registry.lock) & " + call("beat", "waited") + "; " + lock +
+             call("beat", "refused"));
+  EXPECT_EQ(text_of("waited.err"), "");
+  EXPECT_EQ(text_of("waited.exit"), "0\n");
+  EXPECT_EQ(text_of("refused.exit"), "1\n");
+  EXPECT_TRUE(text_of("refused.err").starts_with("tend beat: registry: "))
+      << text_of("refused.err");
+  EXPECT_TRUE(text_of("refused.err").contains("(w), who did not give it up in time"))
+      << text_of("refused.err");
+  EXPECT_TRUE(fs::exists(at("registry.lock"))) << "it stays theirs";
+}
+
 TEST_F(SinksTest, an_agent_that_tend_does_not_keep_beats_by_the_name_of_its_stores) {
   const Path town = at("town");
   configure(fmt::format("[store.deacon]\npreset = 'gastown'\nroot = '{}'\n", town.string()));

@@ -38,6 +38,11 @@ Held read_held(Files& files, const std::string& path, std::string_view text,
   return held;
 }
 
+std::string name_of(const Held& held) {
+  const std::string name = held.pid > 0 ? "process " + std::to_string(held.pid) : "somebody";
+  return name + (held.id.empty() ? "" : " (" + on_one_line(held.id) + ")");
+}
+
 bool is_forsaken(const Held& held, WallTime now, const ProcessLives& lives) {
   const bool gone = held.pid > 0 && !lives(held.pid, std::nullopt);
   return gone || (held.since && now - *held.since > kLongestHeld);
@@ -54,18 +59,24 @@ Result<std::unique_ptr<ForeignLock>> ForeignLock::take(Files& files, const std::
   const std::string text = to_line({{"agent_id", holder.id},
                                     {"locked_at", format_foreign_time(context.now, style)},
                                     {"pid", holder.pid}});
-  for (int i = 0; i < kMostTries; ++i) {
+  bool waited = false;
+  for (int tries = 0; tries < kMostTries;) {
     const auto made = files.make_new(path, text);
     if (!made) return std::unexpected(made.error());
     if (*made) return std::unique_ptr<ForeignLock>(new ForeignLock(files, path, text));
     const auto there = files.read(path, kLargestLock);
     if (!there) return std::unexpected(there.error());
+    ++tries;
     if (!*there) continue;
     const Held held = read_held(files, path, **there, context);
     if (!is_forsaken(held, context.now, lives)) {
-      return fail(on_one_line(file) + " is locked by " +
-                  (held.pid > 0 ? "process " + std::to_string(held.pid) : "somebody") +
-                  (held.id.empty() ? "" : " (" + on_one_line(held.id) + ")"));
+      if (holder.patience && holder.patience()) {
+        waited = true;
+        tries = 0;
+        continue;
+      }
+      return fail(on_one_line(file) + " is locked by " + name_of(held) +
+                  (waited ? ", who did not give it up in time" : ""));
     }
     const auto again = files.read(path, kLargestLock);
     if (!again || *again != *there) continue;

@@ -5,10 +5,11 @@
 //
 // Theirs look first and write then, so two of them may hold it at once; ours is made only where
 // none is. It is taken from a holder whose process is gone, and from any after two minutes, as they
-// do.
+// do. Whoever else has it is waited for, for as long as the caller has patience.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,15 +20,19 @@
 
 namespace tend {
 
+/// Lets a moment pass; false if there is no patience left.
+using LockPatience = std::function<bool()>;
+
 struct LockHolder {
   std::string id;
   std::int64_t pid = 0;
+  LockPatience patience = {};  // none: nobody is waited for
 };
 
 /// Held while it exists.
 class ForeignLock {
  public:
-  /// Fails at once, and says who has it, if somebody else does.
+  /// Fails, and says who has it, if somebody else does for longer than the patience of the holder.
   static Result<std::unique_ptr<ForeignLock>> take(Files& files, const std::string& file,
                                                    const LockHolder& holder,
                                                    const TimeContext& context,

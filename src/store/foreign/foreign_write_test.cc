@@ -212,7 +212,28 @@ TEST_F(ForeignWriters, touch_only_the_heartbeat_of_their_own_process) {
   EXPECT_EQ(write(store, {.pid = 7}), path + " is no JSON object");
 }
 
-TEST_F(ForeignWriters, wait_for_no_lock_but_name_its_holder) {
+TEST_F(ForeignWriters, wait_for_a_lock_as_long_as_they_have_patience) {
+  at("/r") = kAgents;
+  at("/r.lock") = R"({"agent_id":"w","locked_at":"2026-01-04T20:20:00.000Z","pid":55})";
+  int waited = 0;
+  StoreBeat beat{.pid = 8};
+  beat.writer.patience = [&] {
+    if (++waited == 7) files.contents.erase("/r.lock");
+    return true;
+  };
+  EXPECT_EQ(write(kRegistry, beat), "done");
+  EXPECT_EQ(waited, 7);
+  EXPECT_FALSE(files.contents.contains("/r.lock")) << "and given back";
+  at("/r.lock") = R"({"agent_id":"w","locked_at":"2026-01-04T20:20:00.000Z","pid":55})";
+  waited = 0;
+  beat.writer.patience = [&] { return ++waited < 5; };
+  EXPECT_EQ(write(kRegistry, beat),
+            "/r is locked by process 55 (w), who did not give it up in time");
+  EXPECT_EQ(waited, 5);
+  EXPECT_NE(at("/r.lock"), "") << "it stays";
+}
+
+TEST_F(ForeignWriters, wait_for_no_lock_without_patience_but_name_its_holder) {
   at("/r") = kAgents;
   at("/r.lock") = R"({"agent_id":"w","locked_at":"2026-01-04T20:20:00.000Z","pid":55})";
   EXPECT_EQ(write(kRegistry, {.pid = 8}), "/r is locked by process 55 (w)");
