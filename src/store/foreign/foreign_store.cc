@@ -22,6 +22,8 @@ namespace tend {
 namespace {
 
 constexpr int kMostReads = 4;
+/// What is larger is read once a look: who reads it over and over looks at nothing else meanwhile.
+constexpr std::size_t kMostReadAgain = std::size_t{256} * 1024;
 constexpr std::chrono::seconds kAhead{10};  // of the file's own time; clocks of disks are coarse
 constexpr std::size_t kLongestState = 64;
 constexpr std::size_t kLongestWords = 400;
@@ -71,6 +73,7 @@ struct WholeText {
 };
 WholeText read_whole(Files& files, const std::string& path) {
   std::string last;
+  std::size_t total = 0;
   for (int i = 0; i < kMostReads; ++i) {
     auto text = files.read(path, kLargestEdited);
     if (!text) return {nullptr, false, true, text.error().text};
@@ -78,8 +81,13 @@ WholeText read_whole(Files& files, const std::string& path) {
     ReadJson json = ReadJson::parse(**text, nullptr, false);
     if (json.is_object() || json.is_array()) return {std::move(json), false, false, ""};
     last = **std::move(text);
+    total += last.size();
+    if (total > kMostReadAgain) break;
   }
   if (last.empty()) return {nullptr, false, false, file_name(path) + " is empty"};
+  if (last.size() > kMostReadAgain) {
+    return {nullptr, false, false, file_name(path) + " is torn, or no JSON"};
+  }
   const auto scanned = scan_json(last);
   if (!scanned) return {nullptr, false, false, file_name(path) + ": " + scanned.error().text};
   return {nullptr, false, false, file_name(path) + " is neither an object nor an array"};

@@ -8,7 +8,10 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "os/linux/linux_world.h"
 #include "os/linux/temporary_folder.h"
@@ -250,6 +253,7 @@ class ChangingFiles final : public Files {
     return fail("not asked");
   }
   Result<std::optional<std::string>> read(const std::string&, std::size_t) override {
+    ++reads;
     std::string text = texts_.front();
     if (texts_.size() > 1) texts_.pop_front();
     return text;
@@ -262,6 +266,8 @@ class ChangingFiles final : public Files {
   Result<std::optional<WallTime>> modified(const std::string&) override { return kChanged; }
   Result<bool> touch(const std::string&) override { return fail("not asked"); }
   Result<void> remove(const std::string&) override { return {}; }
+
+  int reads = 0;
 
  private:
   std::deque<std::string> texts_;
@@ -285,6 +291,22 @@ TEST(ForeignStore, that_stays_torn_is_as_old_as_its_last_change_and_no_older) {
     const ForeignStore store{.kind = StoreKind::session_state, .path = "/s", .field = ""};
     EXPECT_EQ(read_store(files, store, kHere, nobody).last_sign, kChanged) << size;
   }
+}
+
+TEST(ForeignStore, that_is_large_and_torn_is_read_once_a_look_and_is_as_old_as_its_last_change) {
+  const ForeignStore store{.kind = StoreKind::json_time, .path = "/s", .field = "t"};
+  const std::string torn = R"({"t":1767557953,"more":")" + std::string(3'000'000, 'x');
+  ChangingFiles large({torn});
+  const auto reading = read_store(large, store, kHere, nobody);
+  EXPECT_EQ(large.reads, 1);
+  EXPECT_EQ(reading.last_sign, kChanged);
+  EXPECT_EQ(reading.problem, "/s is torn, or no JSON");
+  ChangingFiles small({torn.substr(0, 100'000)});
+  std::ignore = read_store(small, store, kHere, nobody);
+  EXPECT_EQ(small.reads, 3) << "until that is too much in all";
+  ChangingFiles tiny({R"({"t":)"});
+  std::ignore = read_store(tiny, store, kHere, nobody);
+  EXPECT_EQ(tiny.reads, 4);
 }
 
 TEST(ForeignStore, that_is_no_plain_file_is_refused_and_not_waited_for) {
