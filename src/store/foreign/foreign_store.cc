@@ -129,6 +129,10 @@ StoreReading read_json(Files& files, const ForeignStore& store, const TimeContex
   const bool understood =
       !whole.json.is_null() && take_json(whole.json, store, context, lives, reading);
   if (!is_of_one(store.kind)) return reading;
+  if (!understood && is_absent(reading.state)) {
+    reading.problem = "its system says that it is " + on_one_line(reading.state);
+    return reading;
+  }
   if (!understood) {
     take_mtime(files, store.path, context.now, reading);
     return reading;
@@ -227,6 +231,8 @@ Result<JsonPath> time_path(const ForeignStore& store) {
   if (store.kind == StoreKind::lease_file) return parse_json_path("last_heartbeat");
   return fail("the store " + file_name(store.path) + " needs the field that holds its time");
 }
+
+bool is_absent(std::string_view state) { return state == "offline" || state == "stopped"; }
 
 bool is_given_back(const ReadJson& time) {
   if (time.is_number()) return time == 0;

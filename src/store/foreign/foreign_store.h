@@ -20,7 +20,8 @@
 // Some writers truncate and write: what looks torn is read again, and if it stays torn the mtime
 // stands in, which is that of the writer in the middle. It also does for a time that is later than
 // it: some write over what is there, and half of one time with half of another is a time too. The
-// mtime of a file that many share, or of a lease, says nothing of one of them and never stands in.
+// mtime of a file that many share, or of a lease, says nothing of one of them and never stands in;
+// nor does that of a file which says that its agent is not running: somebody else wrote it.
 #pragma once
 
 #include <array>
@@ -119,6 +120,8 @@ void take_entry(const ReadJson& entry, const TimeContext& context, StoreReading&
 /// process lives; of several that live the one that beat last.
 Result<JsonPath> choose_entry(const ReadJson& json, JsonPath path, const TimeContext& context,
                               const ProcessLives& lives);
+/// Whether a state is the word of a monitor that its agent does not run.
+bool is_absent(std::string_view state);
 /// A time of 1970 is how a lease is given back.
 bool is_given_back(const ReadJson& time);
 

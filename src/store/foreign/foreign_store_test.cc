@@ -78,6 +78,22 @@ TEST_F(ForeignStores, have_the_status_of_zylos) {
   EXPECT_EQ(launch.state, "busy");
 }
 
+TEST_F(ForeignStores, have_no_sign_of_an_agent_of_zylos_that_its_monitor_calls_offline) {
+  for (const std::string state : {"offline", "stopped"}) {
+    put("/agent-status.json", fmt::format("{{\n  \"state\": \"{}\",\n  \"since\": 1767557000,\n"
+                                          "  \"not_running_seconds\": 953,\n"
+                                          "  \"message\": \"not running\"\n}}\n",
+                                          state));
+    const auto reading = read(StoreKind::json_time, "/agent-status.json", "last_activity");
+    EXPECT_EQ(reading.last_sign, std::nullopt) << "it was the monitor who wrote";
+    EXPECT_FALSE(reading.from_mtime);
+    EXPECT_EQ(reading.written, std::nullopt);
+    EXPECT_EQ(reading.state, state);
+    EXPECT_EQ(reading.problem, "its system says that it is " + state);
+    EXPECT_FALSE(reading.unread) << "and that is an answer";
+  }
+}
+
 const std::string kRegistry =
     R"({"version":"1.0.0","agents":[)"
     R"({"agent_id":"a1","started_at":"2026-01-04T18:00:00.000Z",)"
