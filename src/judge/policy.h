@@ -98,6 +98,8 @@ struct Policy {
   Duration beat{};           // the interval in which `missed` counts
   std::vector<Rung> ladder;  // in rising order of `after`
   bool direct = false;       // at a limit the second look is taken at once, and the cure is restart
+  /// How long the word `idle` excuses one that shows no process, from its last beat or real sign.
+  Duration unseen_rest = kNoLimit;
 
   bool operator==(const Policy&) const = default;
 };

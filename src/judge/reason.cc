@@ -104,6 +104,8 @@ std::string describe(const Reason& r) {
       return "nothing followed since the last background task ended " + ago(r);
     case Because::turn_over:
       return "turn over, nothing to do";
+    case Because::idle_by_word:
+      return "says it is idle, shows no process, last sign " + ago(r);
     case Because::work_waiting:
       return counted(r.count, "piece of work waits", "pieces of work wait") + ", " +
              age_of_limit(r);

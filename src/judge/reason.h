@@ -29,6 +29,7 @@ enum class Because : std::uint8_t {
   background_at_work,   // count, age of limit
   background_ended,     // age of limit
   turn_over,            // age
+  idle_by_word,         // says idle, and shows no process: age of limit
   work_waiting,         // messages or tasks: count, age of limit
   turn_failed,          // the turn ended in error NAME: age of limit
   exiting_announced,    // age of limit

@@ -71,6 +71,7 @@ class Measure {
       : evidence_(evidence),
         life_(evidence.life),
         limits_(policy.limits),
+        unseen_rest_(policy.unseen_rest),
         exiting_(exiting),
         clocks_(clocks),
         children_(survey(evidence.life, policy, clocks, horizon)) {}
@@ -302,6 +303,23 @@ class Measure {
     now_.deadline = now_.base + now_.limit;
     now_.ceiling = now_.base + 2 * std::min(now_.limit, kNoLimit / 4);
     declared_silence();
+    unseen_rest();
+  }
+
+  /// Where there is a process, its end is seen. A word alone is all that is known of one without:
+  /// it may have been its last.
+  void unseen_rest() {
+    const bool has_process = life_.probe && *life_.probe != ProcessState::unknown;
+    if (has_process || !life_.rest_by_word || unseen_rest_ == kNoLimit) return;
+    const SilenceTime base = life_.beat_seen ? std::max(life_.last_beat, now_.base) : now_.base;
+    if (now_.limited && now_.deadline <= base + unseen_rest_) return;
+    now_.limited = true;
+    now_.base = base;
+    now_.since = base;
+    now_.limit = unseen_rest_;
+    now_.deadline = base + unseen_rest_;
+    now_.ceiling = now_.deadline + limits_.confirm;
+    now_.because = Because::idle_by_word;
   }
 
   void all_ended(Because because, SilenceTime at) {
@@ -359,6 +377,7 @@ class Measure {
   const Evidence& evidence_;
   const Life& life_;
   const Limits& limits_;
+  const Duration unseen_rest_;
   const Exiting& exiting_;
   const Clocks& clocks_;
   const Children children_;

@@ -16,10 +16,31 @@ bool is_late(const StoreSight& store) {
 
 bool rests(const StoreSight& store) { return verdict_of(store) == StoreVerdict::idle; }
 
-void add(std::string& text, const StoreSight& store) {
+void add(std::string& text, const StoreSight& store, bool with_age) {
   if (!text.empty()) text += ", ";
-  text += store.name + " " + std::string(word(verdict_of(store))) + " (" +
-          format_duration(std::chrono::floor<std::chrono::seconds>(*store.age)) + ")";
+  text += store.name + " " + std::string(word(verdict_of(store)));
+  if (!with_age) return;
+  text += " (" + format_duration(std::chrono::floor<std::chrono::seconds>(*store.age)) + ")";
+}
+
+std::string differ(std::span<const StoreSight> stores, bool with_ages) {
+  // Whoever rests need not write anywhere.
+  if (std::ranges::any_of(stores, rests)) return "";
+  if (std::ranges::none_of(stores, is_fresh) || std::ranges::none_of(stores, is_late)) return "";
+  std::string text;
+  for (const StoreSight& store : stores) {
+    if (is_fresh(store)) add(text, store, with_ages);
+  }
+  for (const StoreSight& store : stores) {
+    if (is_late(store)) add(text, store, with_ages);
+  }
+  return text;
+}
+
+/// Whether it tells of a beat of this agent that is within the limit, whatever its word.
+bool beats(const StoreSight& store) {
+  return store.is_beat && !store.unread && !store.of_another && store.age &&
+         *store.age < store.limit;
 }
 
 }  // namespace
@@ -29,23 +50,20 @@ StoreVerdict verdict_of(const StoreSight& store) {
   if (store.of_another) return StoreVerdict::void_sign;
   if (store.state == SelfState::stuck) return StoreVerdict::stuck;
   if (store.state == SelfState::exiting) return StoreVerdict::exiting;
-  if (store.state == SelfState::idle) return StoreVerdict::idle;
+  const bool rests = !store.age || *store.age < store.rests_for;
+  if (store.state == SelfState::idle && rests) return StoreVerdict::idle;
   if (!store.age) return StoreVerdict::none;
   return *store.age < store.limit ? StoreVerdict::fresh : StoreVerdict::stale;
 }
 
-std::string divergence_of(std::span<const StoreSight> stores) {
-  // Whoever rests need not write anywhere.
-  if (std::ranges::any_of(stores, rests)) return "";
-  if (std::ranges::none_of(stores, is_fresh) || std::ranges::none_of(stores, is_late)) return "";
-  std::string text;
-  for (const StoreSight& store : stores) {
-    if (is_fresh(store)) add(text, store);
-  }
-  for (const StoreSight& store : stores) {
-    if (is_late(store)) add(text, store);
-  }
-  return text;
+std::string divergence_of(std::span<const StoreSight> stores) { return differ(stores, true); }
+
+std::string sides_of(std::span<const StoreSight> stores) { return differ(stores, false); }
+
+bool is_outrun(const StoreSight& store, std::span<const StoreSight> others, Duration by) {
+  return std::ranges::any_of(others, [&](const StoreSight& other) {
+    return beats(other) && (!store.age || *store.age - *other.age >= by);
+  });
 }
 
 bool DivergenceWatch::look(std::span<const StoreSight> stores, Duration awake) {
@@ -53,6 +71,7 @@ bool DivergenceWatch::look(std::span<const StoreSight> stores, Duration awake) {
   if (!now.empty()) {
     const bool is_new = text_.empty();
     text_ = std::move(now);
+    sides_ = sides_of(stores);
     agreed_since_.reset();
     return is_new;
   }
@@ -60,7 +79,10 @@ bool DivergenceWatch::look(std::span<const StoreSight> stores, Duration awake) {
   if (!agreed_since_) agreed_since_ = awake;
   Duration slowest{};
   for (const StoreSight& store : stores) slowest = std::max(slowest, store.limit);
-  if (awake - *agreed_since_ >= slowest) text_.clear();
+  if (awake - *agreed_since_ >= slowest) {
+    text_.clear();
+    sides_.clear();
+  }
   return false;
 }
 
@@ -83,6 +105,7 @@ Policy policy_of_stores(Patience beats, std::optional<Duration> poke_after, bool
   policy.limits.beats = beats;
   policy.limits.start = beats.suspect;
   policy.limits.confirm = std::min(policy.limits.confirm, beats.stalled - beats.suspect);
+  policy.unseen_rest = rest_unseen(beats);
   if (poke_after) policy.ladder = {{.after = *poke_after, .missed = 0, .action = Action::ping}};
   return policy;
 }

@@ -70,6 +70,48 @@ TEST(Divergence, S18_is_none_of_an_agent_that_rests) {
   EXPECT_EQ(divergence_of(Sights{seen("file", 26min), session, tmux}), "");
 }
 
+TEST(Divergence, that_was_told_before_a_restart_of_the_observer_is_not_told_again) {
+  DivergenceWatch watch;
+  const Sights differ{seen("a", 1s), seen("b", 6min)};
+  EXPECT_EQ(sides_of(differ), "a fresh, b stale");
+  watch.go_on("a fresh, b stale");
+  EXPECT_FALSE(watch.look(differ, 10s));
+  EXPECT_EQ(watch.text(), "a fresh (1s), b stale (6m)");
+  EXPECT_EQ(watch.sides(), "a fresh, b stale");
+  const Sights agree{seen("a", 1s), seen("b", 1s)};
+  EXPECT_FALSE(watch.look(agree, 20s));
+  EXPECT_FALSE(watch.look(agree, 20s + 5min));
+  EXPECT_EQ(watch.sides(), "");
+  EXPECT_TRUE(watch.look(differ, 30min));
+}
+
+TEST(StoreSights, one_is_outrun_by_what_is_fresh_and_was_written_that_much_later) {
+  const StoreSight registry = seen("registry", 90s);
+  EXPECT_TRUE(is_outrun(registry, Sights{seen("file", 30s)}, 1min));
+  EXPECT_FALSE(is_outrun(registry, Sights{seen("file", 31s)}, 1min)) << "of the same moment";
+  EXPECT_FALSE(is_outrun(registry, Sights{}, 1min)) << "nobody knows better";
+  EXPECT_FALSE(is_outrun(seen("registry", 10min), Sights{seen("file", 6min)}, 1min))
+      << "both are of the past";
+  EXPECT_TRUE(is_outrun(seen("registry", std::nullopt), Sights{seen("file", 10s)}, 1min))
+      << "nobody knows when it was written";
+  for (const auto spoil : {+[](StoreSight& other) { other.is_beat = false; },
+                           +[](StoreSight& other) { other.of_another = true; },
+                           +[](StoreSight& other) { other.unread = true; }}) {
+    StoreSight other = seen("other", 10s);
+    spoil(other);
+    EXPECT_FALSE(is_outrun(registry, Sights{other}, 1min));
+  }
+}
+
+TEST(StoreSights, the_word_idle_excuses_up_to_an_age) {
+  StoreSight sight = seen("session", 39min);
+  sight.state = SelfState::idle;
+  sight.rests_for = 40min;
+  EXPECT_EQ(verdict_of(sight), StoreVerdict::idle);
+  sight.age = 40min;
+  EXPECT_EQ(verdict_of(sight), StoreVerdict::stale);
+}
+
 TEST(Divergence, is_told_once_until_the_stores_have_agreed_for_a_while) {
   DivergenceWatch watch;
   const Sights agree{seen("a", 1s), seen("b", 1s)};
@@ -176,9 +218,47 @@ TEST_F(WatchedAgent, S18_idle_with_nothing_to_do_is_not_stale) {
   say(SelfState::idle);
   pass(25min);
   EXPECT_EQ(judge_.verdict(), Verdict::idle);
+  see({.is = Kind::process, .process = ProcessState::running});
   pass(24h);
+  EXPECT_EQ(judge_.verdict(), Verdict::idle) << "its process is there";
+  EXPECT_TRUE(actions_.empty());
+}
+
+TEST_F(WatchedAgent, idle_by_its_word_alone_is_believed_for_twice_the_limit_and_no_longer) {
+  say(SelfState::idle);
+  pass(40min - 1s);
   EXPECT_EQ(judge_.verdict(), Verdict::idle);
   EXPECT_TRUE(actions_.empty());
+  pass(1s);
+  EXPECT_EQ(judge_.verdict(), Verdict::suspect);
+  EXPECT_EQ(count(Action::escalate), 0);
+  pass(2min);
+  EXPECT_EQ(judge_.verdict(), Verdict::stalled);
+  EXPECT_EQ(count(Action::escalate), 1);
+  beat();
+  EXPECT_EQ(judge_.verdict(), Verdict::idle) << "it says so again";
+  pass(40min - 1s);
+  EXPECT_EQ(judge_.verdict(), Verdict::idle);
+}
+
+TEST_F(WatchedAgent, idle_and_beating_rests_as_long_as_it_likes) {
+  say(SelfState::idle);
+  for (int i = 0; i < 24 * 6; ++i) {
+    pass(10min);
+    beat();
+  }
+  EXPECT_EQ(judge_.verdict(), Verdict::idle);
+  EXPECT_TRUE(actions_.empty());
+}
+
+TEST_F(WatchedAgent, a_process_that_cannot_be_looked_at_is_none_to_rest_with) {
+  say(SelfState::idle);
+  see({.is = Kind::process, .process = ProcessState::running});
+  pass(1h);
+  EXPECT_EQ(judge_.verdict(), Verdict::idle);
+  see({.is = Kind::process, .process = ProcessState::unknown});
+  pass(3min);
+  EXPECT_EQ(judge_.verdict(), Verdict::stalled);
 }
 
 TEST_F(WatchedAgent, exiting_has_its_limit) {

@@ -126,7 +126,7 @@ bool read_ladder(const ReadJson* json, std::vector<Rung>& ladder) {
 }  // namespace
 
 std::string format_policy_json(const Policy& policy) {
-  return to_line({
+  WriteJson json{
       {"name", policy.name},
       {"promise", kPromiseWords[static_cast<std::size_t>(policy.promise)]},
       {"limits_ms", limits_json(policy.limits)},
@@ -137,7 +137,9 @@ std::string format_policy_json(const Policy& policy) {
       {"beat_ms", duration_json(policy.beat)},
       {"ladder", ladder_json(policy.ladder)},
       {"direct", policy.direct},
-  });
+  };
+  if (policy.unseen_rest != kNoLimit) json["unseen_rest_ms"] = duration_json(policy.unseen_rest);
+  return to_line(json);
 }
 
 Result<Policy> parse_policy_json(std::string_view text) {
@@ -156,6 +158,10 @@ Result<Policy> parse_policy_json(std::string_view text) {
   if (!read(look(*object, "beat_ms"), policy.beat)) return std::unexpected(bad("beat_ms"));
   if (!read_ladder(look(*object, "ladder"), policy.ladder)) return std::unexpected(bad("ladder"));
   if (!read(look(*object, "direct"), policy.direct)) return std::unexpected(bad("direct"));
+  const ReadJson* const unseen_rest = look(*object, "unseen_rest_ms");
+  if (unseen_rest != nullptr && !read(unseen_rest, policy.unseen_rest)) {
+    return std::unexpected(bad("unseen_rest_ms"));
+  }
   return policy;
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "store/config.h"
 
 namespace tend {
@@ -36,6 +38,17 @@ TEST(PolicyJson, gives_back_a_configured_policy) {
   const Policy policy = config->find("night").value();
   ASSERT_EQ(policy.ladder.size(), 2U);
   EXPECT_EQ(parse_policy_json(format_policy_json(policy)), policy);
+}
+
+TEST(PolicyJson, gives_back_a_policy_that_limits_an_unseen_rest) {
+  Policy policy = *built_in_policy("worker");
+  policy.promise = Promise::watched;
+  policy.unseen_rest = std::chrono::minutes{40};
+  EXPECT_EQ(parse_policy_json(format_policy_json(policy)), policy);
+  const std::string text = format_policy_json(policy);
+  ASSERT_NE(text.find("\"unseen_rest_ms\":2400000"), std::string::npos) << text;
+  EXPECT_FALSE(parse_policy_json(
+      replaced(text, "\"unseen_rest_ms\":2400000", "\"unseen_rest_ms\":\"long\"")));
 }
 
 TEST(PolicyJson, refuses_what_no_policy_can_have) {
