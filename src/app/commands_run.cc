@@ -194,7 +194,8 @@ constexpr CommandRow kOrdering[] = {
         .summary = "Have keepers read their configuration and program anew",
         .text =
             "The keeper begins again in its place, with the program that is installed now and the "
-            "policy as it is configured now. Its agent is not touched.",
+            "policy as it is configured now. Its agent is not touched. If the configuration cannot "
+            "be used, the keeper goes on as it was, and says so.",
         .positionals = kOrderPositionals,
         .examples = kReloadExamples,
         .body = reload_command,

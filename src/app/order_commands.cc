@@ -16,6 +16,7 @@
 #include "run/hire.h"
 #include "run/viewer.h"
 #include "store/agent_file.h"
+#include "store/config_file.h"
 #include "store/home.h"
 #include "store/intent.h"
 
@@ -257,6 +258,13 @@ int unpause_command(const Arguments& arguments, World& world) {
 int reload_command(const Arguments& arguments, World& world) {
   auto home = open_home(world);
   if (!home) return complain(world, "reload", home.error().text, kExitUsage);
+  // A keeper would refuse it too, but where nobody sees it.
+  if (const auto config = user_config(world); !config) {
+    return complain(
+        world, "reload",
+        fmt::format("{}; nothing is reloaded, all go on as they are", config.error().text),
+        kExitUsage);
+  }
   int code = kExitYes;
   for (const std::string& name : arguments.positionals) {
     auto known = find_agent(home->machine.folders, *home->folder, name);

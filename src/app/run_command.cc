@@ -100,6 +100,17 @@ Result<Keeper::Began> begin_keeping(Machine& machine, Keeper& keeper, Folder& fo
   }
 }
 
+/// Whether keep_command() could begin with what there is now.
+Result<void> check_reload(World& world, const std::string& path) {
+  const auto folder = world.machines.machine().folders.open(path);
+  if (!folder) return std::unexpected(folder.error());
+  const auto agent = read_agent_file(**folder);
+  if (!agent) return std::unexpected(agent.error());
+  if (const auto config = user_config(world); !config) return std::unexpected(config.error());
+  const auto policy = policy_of(*agent, world);
+  return policy ? Result<void>{} : std::unexpected(policy.error());
+}
+
 }  // namespace
 
 int run_command(const Arguments& arguments, World& world) {
@@ -155,6 +166,9 @@ int keep_command(const Arguments& arguments, World& world) {
   if (!agent) return complain(world, "keep", agent.error().text, kExitUsage);
   auto policy = policy_of(*agent, world);
   if (!policy) return complain(world, "keep", policy.error().text, kExitUsage);
+  const auto may_reload = [&world, path = arguments.positionals.front()] {
+    return check_reload(world, path);
+  };
 
   auto program = keeper_program(world, machine, *home->folder);
   if (!program) return complain(world, "keep", program.error().text, kExitNo);
@@ -173,7 +187,8 @@ int keep_command(const Arguments& arguments, World& world) {
                           .environment = world.environment.all(),
                           .runtime_folder = runtime_folder(world, machine, home->folder->path()),
                           .program = *std::move(program),
-                          .again = arguments.has("again")};
+                          .again = arguments.has("again"),
+                          .may_reload = may_reload};
   if (config) {
     settings.config = *std::move(config);
   } else {

@@ -57,6 +57,8 @@ struct KeeperSettings {
   bool again = false;                    // take back an end that was no end of its own
   Config config = {};                    // the channels on which people are told, who has the tasks
   std::string config_problem = {};       // why nobody knows it; "" if all is well
+  /// Whether one that begins anew could begin; empty: it could. Fails with the reason.
+  std::function<Result<void>()> may_reload = {};
 };
 
 class Keeper {
@@ -109,6 +111,7 @@ class Keeper {
   // keeper_recovery.cc: going on where a keeper before us stopped.
   Result<void> recover();
   void subscribe();
+  void reload();
   void take_over(const Recorder::Found& found);
   [[nodiscard]] WallTime seen_until(const Recorder::Found& found);
   void remember_life(const Recorder::Found& found);

@@ -138,14 +138,25 @@ void Keeper::subscribe() {
     order_own_stop(std::string(kShutdownWords));
     look_now();
   }));
-  orders_.push_back(machine_.loop.on(Order::hang_up, [this] {
-    wants_reload_ = stage_ < Stage::over;
-    stop_loop();
-  }));
+  orders_.push_back(machine_.loop.on(Order::hang_up, [this] { reload(); }));
   change_ = machine_.loop.on_change(folder_->path(), [this] { look_soon(); });
   listen();
   poll_every_ = 100ms;
   beat_due_ = machine_.clock.now() + settings_.agent.beat;
+}
+
+/// Whoever could not begin again does not stop: with the configuration that it has, it can go on.
+void Keeper::reload() {
+  const bool is_over = stage_ >= Stage::over;
+  const auto may = is_over || !settings_.may_reload ? Result<void>{} : settings_.may_reload();
+  if (!may) {
+    const std::string said = "not reloaded, it goes on as it was: " + may.error().text;
+    recorder_->remark(said);
+    event("note", said, "", true);
+    return look_soon();
+  }
+  wants_reload_ = !is_over;
+  stop_loop();
 }
 
 /// The lock's record is lost (the file was removed, or damaged). That an agent has lived is known

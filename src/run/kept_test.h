@@ -128,7 +128,8 @@ class Kept {
                               .environment = {"PATH=/bin", "HOME=/home/user"},
                               .runtime_folder = "/home/user",
                               .config = config,
-                              .config_problem = config_problem};
+                              .config_problem = config_problem,
+                              .may_reload = may_reload};
       auto kept = std::make_shared<Keeper>(machine, *std::move(folder), *std::move(home),
                                            std::move(settings));
       const auto began = kept->begin();
@@ -195,6 +196,7 @@ class Kept {
   Policy policy;
   Config config;
   std::string config_problem;
+  std::function<Result<void>()> may_reload;
   std::int64_t keeper = 0;
   std::string problem;
 };
