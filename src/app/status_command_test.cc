@@ -3,6 +3,7 @@
 
 #include "app/look.h"
 #include "app/reading_test.h"
+#include "judge/stores.h"
 
 namespace tend {
 namespace {
@@ -59,6 +60,33 @@ TEST(StatusCommand, counts_one_that_says_it_is_stuck_as_needing_you) {
   EXPECT_TRUE(answer.has("says it is stuck\n    -> tend logs worker-s1\n")) << answer.out;
   EXPECT_EQ(reading.tend({"explain", "--json", "worker-s1"}).json()["turn"],
             "yours: it says that it is stuck");
+}
+
+TEST(StatusCommand, shows_what_the_stores_of_an_agent_disagree_about) {
+  Reading reading;
+  reading.agent.command.clear();
+  reading.agent.store = "crawler";
+  reading.agent.adapter = AdapterKind::none;
+  reading.policy = policy_of_stores({5min, 20min}, std::nullopt, false);
+  for (const std::string name : {"file", "session"}) {
+    AgentStore store;
+    store.name = name;
+    store.agent = "crawler";
+    store.store.kind = StoreKind::mtime;
+    store.store.path = "/" + name;
+    reading.config.sources.push_back(store);
+    reading.universe.disk.write(store.store.path, "");
+  }
+  reading.start_keeper();
+  for (int i = 0; i < 12; ++i) {
+    reading.universe.disk.set_modified("/session", reading.universe.wall());
+    reading.universe.run_for(30s);
+  }
+  const Answer answer = reading.tend({"status"});
+  EXPECT_EQ(answer.exit, kExitYes) << "it works";
+  EXPECT_TRUE(answer.has("its stores disagree: session fresh, file stale")) << answer.out;
+  EXPECT_EQ(reading.tend({"status", "--json"}).json()["agents"][0]["why"],
+            "its stores disagree: session fresh, file stale");
 }
 
 TEST(StatusCommand, lists_every_name_once) {

@@ -157,10 +157,20 @@ class Observer {
     if (says.status == Status::paused) entry.state = "paused";
     if (!entry.because.empty()) entry.why = entry.because.front();
     entry.group = group_of(entry);
+    add_divergence(entry);
     if (entry.verdict == Verdict::dead && entry.group == Group::working) {
       entry.why += "; it is being brought back";
     }
     if (says.outcome != WorkOutcome::none) stays(entry);
+  }
+
+  /// Of one that is well it is all there is to tell; else it comes behind the trouble.
+  static void add_divergence(Entry& entry) {
+    const std::string& sides = entry.known.heartbeat.divergence;
+    if (sides.empty()) return;
+    const std::string words = "its stores disagree: " + on_one_line(sides);
+    const bool is_well = entry.verdict == Verdict::working || entry.verdict == Verdict::idle;
+    entry.why = is_well || entry.why.empty() ? words : entry.why + "; " + words;
   }
 
   /// Its own work is over; its keeper is there for those below it.

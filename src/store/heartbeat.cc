@@ -151,6 +151,7 @@ std::string format_heartbeat(const Heartbeat& heartbeat) {
   if (!heartbeat.work_phase.empty()) json["work_phase"] = name_of(heartbeat.work_phase);
   if (!heartbeat.task.empty()) json["task"] = cut_text(heartbeat.task, kLongestNote);
   if (heartbeat.children != 0) json["children"] = heartbeat.children;
+  if (!heartbeat.divergence.empty()) json["divergence"] = note_of(heartbeat.divergence);
   return to_line(json) + "\n";
 }
 
@@ -182,6 +183,7 @@ Result<Heartbeat> parse_heartbeat(std::string_view text) {
       .work_phase = shown_text(*object, "work_phase", kLongestName),
       .task = shown_text(*object, "task", kLongestNote),
       .children = static_cast<std::uint32_t>(whole_number(*object, "children", kMostU32)),
+      .divergence = shown_text(*object, "divergence", kLongestNote),
   };
   read_processes(*object, heartbeat);
   read_next(*object, heartbeat);

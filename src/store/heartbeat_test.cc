@@ -36,6 +36,7 @@ Heartbeat full() {
   heartbeat.work_phase = "tests";
   heartbeat.task = "web:3";
   heartbeat.children = 2;
+  heartbeat.divergence = "session fresh, file stale";
   return heartbeat;
 }
 
@@ -55,7 +56,7 @@ TEST(Heartbeat, has_the_fields_that_others_read_and_ours) {
       R"("process running"],"next":{"what":"kill","at":1773002420.0},)"
       R"("budget":{"spent":1,"allowed":3},"outcome":"none","ended_by":"SIGKILL",)"
       R"("exit":{"signal":9},"note":"indexing","leaving":true,"asks_parent":true,"work_phase":"tests",)"
-      R"("task":"web:3","children":2})";
+      R"("task":"web:3","children":2,"divergence":"session fresh, file stale"})";
   EXPECT_EQ(format_heartbeat(full()), wanted + "\n");
 }
 
