@@ -357,7 +357,8 @@ void Keeper::schedule() {
   earlier(poll_at_);
   earlier(children_->next());
   if (task_) earlier(task_->next());
-  if (stores_) earlier(stores_->next());
+  // Whoever leaves looks at them no more.
+  if (stores_ && stage_ < Stage::leaving && record_.life > 0) earlier(stores_->next());
   if (stop_below_) earlier(stop_below_->until);
   // What waits for something else is not waited for by looking at the clock.
   if (begin_at_ > now) earlier(begin_at_);

@@ -237,7 +237,9 @@ class Keeper {
   void note_sinks(const std::vector<AgentStore>& sinks);
   void look_at_stores(Instant now);
   void follow_subject();
+  void let_go_of_process();
   void tell_divergence();
+  void note_divergence();
   void poke(const Ruling& ruling);
   [[nodiscard]] Duration silent_for() const;
   [[nodiscard]] std::string why_not_end_watched() const;

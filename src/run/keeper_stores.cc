@@ -25,6 +25,10 @@ std::string home_of_user(const std::vector<std::string>& environment) {
   return found == environment.end() ? "" : found->substr(kName.size());
 }
 
+bool is_over(RunState state) {
+  return state == RunState::zombie || state == RunState::gone || state == RunState::reused;
+}
+
 std::string poked_words(const Result<Ran>& ran) {
   if (!ran) return "not poked: " + ran.error().text;
   if (ran->timed_out) return "not poked: the command did not end";
@@ -45,6 +49,13 @@ void Keeper::begin_stores() {
   note_sinks(foreign.sinks);
   if (foreign.sources.empty()) return;
   stores_ = std::make_unique<StoreWatch>(machine_, std::move(foreign), [this] { look_soon(); });
+  // What the keeper before us told is told: to the judge, and to people.
+  const bool rests = watches_stores() && recorder_->judge().verdict() == Verdict::idle;
+  if (rests) stores_->go_on(SelfState::idle);
+  if (const std::string& sides = pulse_->says().divergence; !sides.empty()) {
+    divergence_.go_on(sides);
+    divergence_told_ = true;
+  }
 }
 
 /// For those who beat: without the file they need not ask what the configuration says.
@@ -65,10 +76,57 @@ void Keeper::look_at_stores(Instant now) {
     const auto sights = stores_->sights();
     if (divergence_.look(sights, machine_.clock.awake())) divergence_untold_ = true;
   }
+  for (const std::string& slow : stores_->take_slow()) {
+    recorder_->remark(slow);
+    event("note", slow, "", false);
+  }
   stores_->tell(batch_, now + recorder_->shift());
   const bool blind = stores_->take_blindness();
   if (blind && watches_stores()) batch_.signals.push_back({.is = Kind::fault});
   tell_divergence();
+  note_divergence();
+}
+
+/// For whoever looks at the heartbeat, and for the keeper after us. Without ages: they would be
+/// another at every look.
+void Keeper::note_divergence() {
+  const bool is_told = divergence_told_ && !divergence_untold_;
+  const std::string& sides = is_told ? divergence_.sides() : std::string();
+  if (pulse_->says().divergence != sides) pulse_->change().divergence = sides;
+}
+
+/// A fresher store goes on without the process that an older one names: whoever that was, its end
+/// is not the agent's. Where it was taken for that already, this is the next life.
+void Keeper::let_go_of_process() {
+  if (acting_ || stores_->says_ended()) return;
+  const bool was_dead = !process_ && is_over(last_state_);
+  if (!was_dead && record_.process.pid == 0) return;
+  const LifeRecord before = record_;
+  record_.process = {};
+  if (was_dead) ++record_.life;
+  if (auto written = lock_->write(record_); !written) {
+    recorder_->remark("its process could not be recorded: " + written.error().text);
+    record_ = before;
+    return;
+  }
+  recorder_->remark("a fresher store goes on without the process that was known");
+  exit_watch_.reset();
+  process_.reset();
+  last_state_ = RunState::unknown;
+  Heartbeat& says = pulse_->change();
+  says.process = {};
+  says.life = record_.life;
+  if (!was_dead) {
+    batch_.signals.push_back({.is = Kind::process, .process = ProcessState::unknown});
+    return;
+  }
+  batch_.signals.push_back({.is = Kind::spawn, .life = record_.life});
+  forget_chain("not done: a new life has begun");
+  stores_->begin_life();
+  exit_ = {};
+  ended_by_.clear();
+  note_begin();
+  stage_ = Stage::living;
 }
 
 /// The process of the stores is the agent's; another one is its next life.
@@ -76,6 +134,7 @@ void Keeper::follow_subject() {
   if (!watches_stores() || stopping_) return;
   const auto& subject = stores_->subject();
   if (!process_ && stores_->says_ended()) stage_ = Stage::between;
+  if (stores_->has_left(record_.process.pid)) return let_go_of_process();
   if (!subject) {
     const bool is_news = stores_->subject_is_gone() && !process_ && last_state_ != RunState::gone;
     if (!is_news) return;
@@ -166,7 +225,7 @@ std::string Keeper::why_not_end_watched() const {
   if (!only_watches()) return "";
   if (!watches_stores() || !stores_ || !stores_->agent().kill) return "it is only watched";
   if (stores_->state() == SelfState::stuck) return "it says itself that it is stuck";
-  const bool proven = process_ && stores_->subject() == record_.process;
+  const bool proven = process_ && stores_->subject() == record_.process && stores_->is_proven();
   return proven ? "" : "its process is not proven";
 }
 

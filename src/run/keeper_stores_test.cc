@@ -1,168 +1,11 @@
-// Agents of other systems, kept by their stores: laid out on a simulated disk as those systems lay
-// them out. Numbers in names are those of the list of incidents that the stores were made from.
-#include <gtest/gtest.h>
-
-#include <fmt/format.h>
-
-#include "judge/stores.h"
-#include "run/kept_test.h"
-#include "store/foreign/foreign_agent.h"
-#include "store/foreign/foreign_time.h"
+// Agents of other systems, kept by their stores. Numbers in names are those of the list of
+// incidents that the stores were made from.
+#include "run/kept_stores_test.h"
 
 namespace tend {
 namespace {
 
 using namespace std::chrono_literals;
-
-class KeptStores : public testing::Test {
- protected:
-  KeptStores() {
-    kept.agent.agent = "deacon";
-    kept.agent.command.clear();
-    kept.agent.store = "deacon";
-    kept.agent.adapter = AdapterKind::none;
-    kept.agent.on_stall = OnStall::report;
-    universe.behaviours["foreign"] = [](SimSelf&) {};
-    universe.answers["tell-me"] = {};
-    universe.answers["gt"] = {};
-    kept.config.channels = {{.name = "mail", .command = {"tell-me"}}};
-  }
-
-  // ---- Gas Town
-
-  void be_gas_town() {
-    ForeignSetting setting;
-    setting.preset = Preset::gastown;
-    setting.root = "/town";
-    kept.config.stores["deacon"] = setting;
-    universe.on_run = [this](const tend::Run& run) { return answer(run); };
-  }
-  std::optional<SimAnswer> answer(const tend::Run& run) const {
-    if (run.command.front() == "bd") {
-      return SimAnswer{.output = fmt::format(R"([{{"labels":["heartbeat:{}"]}}])", label_)};
-    }
-    if (run.command.front() != "tmux") return std::nullopt;
-    if (painted_ == 0) return SimAnswer{.exit = {ExitStatus::How::code, 1}};
-    return SimAnswer{.output = fmt::format("{} {}\n", painted_, pane_)};
-  }
-  void write_file() {
-    universe.disk.write("/town/deacon/heartbeat.json",
-                        fmt::format("{{\n  \"timestamp\": \"{}\",\n  \"cycle\": 7\n}}\n", now()));
-  }
-  void write_session(std::string_view state = "working") {
-    universe.disk.write("/town/.runtime/heartbeats/hq-deacon.json",
-                        fmt::format(R"({{"timestamp":"{}","state":"{}"}})", now(), state));
-  }
-  void write_label() { label_ = seconds(); }
-  void paint() { painted_ = seconds(); }
-
-  // ---- TeaParty and Hyrm
-
-  void be_teaparty() {
-    ForeignSetting setting;
-    setting.preset = Preset::teaparty;
-    setting.root = "/job";
-    kept.config.stores["deacon"] = setting;
-  }
-  void write_heartbeat(std::int64_t pid, std::string_view status = "running") {
-    universe.disk.write("/job/.heartbeat",
-                        fmt::format(R"({{"pid":{},"parent_heartbeat":"","role":"coding",)"
-                                    R"("started":{:.3f},"status":"{}"}})",
-                                    pid, started(pid), status));
-  }
-  void be_hyrm() {
-    kept.agent.agent = "orchestrator";
-    kept.agent.store = "orchestrator";
-    ForeignSetting setting;
-    setting.preset = Preset::hyrm;
-    setting.root = "/app";
-    kept.config.stores["orchestrator"] = setting;
-  }
-  [[nodiscard]] std::string entry(const std::string& id, std::int64_t pid,
-                                  std::string_view status = "working") {
-    return fmt::format(R"({{"agent_id":"{}","assigned_role":"orchestrator","pid":{},)"
-                       R"("last_heartbeat":"{}","status":"{}"}})",
-                       id, pid, now(), status);
-  }
-  void write_registry(const std::vector<std::string>& entries) {
-    universe.disk.write("/app/memory/agent-registry.json",
-                        fmt::format(R"({{"agents":[{}]}})", fmt::join(entries, ",")));
-  }
-  void write_lease(const std::string& leader) {
-    universe.disk.write(
-        "/app/memory/orchestrator-state.json",
-        fmt::format(
-            R"({{"leader_id":"{}","leader_epoch":9,"last_heartbeat":"{}","ttl_ms":180000}})",
-            leader, now()));
-  }
-
-  // ---- All
-
-  std::int64_t start_foreign() {
-    Launch launch;
-    launch.command = {"foreign"};
-    return universe.start_command(launch);
-  }
-  double started(std::int64_t pid) {
-    const auto id = universe.machine().processes.identify(pid);
-    return id && *id ? universe.machine().processes.started(**id) : 1'700'000'000;
-  }
-  [[nodiscard]] std::int64_t seconds() const {
-    return std::chrono::duration_cast<std::chrono::seconds>(universe.wall().time_since_epoch())
-        .count();
-  }
-  [[nodiscard]] std::string now() const {
-    return format_foreign_time(universe.wall(), TimeStyle{.decimals = 9});
-  }
-
-  void watch() {
-    const ForeignAgent agent = foreign_agent(kept.config, kept.agent.store, "", "/home/user");
-    const auto poke_after = agent.poke.empty() ? std::nullopt : std::optional(agent.poke_after);
-    kept.policy = policy_of_stores({agent.stale, agent.very_stale}, poke_after, agent.kill);
-    if (agent.kill) kept.agent.on_stall = OnStall::kill;
-    kept.start_keeper();
-    universe.run_for(1s);
-    ASSERT_EQ(kept.problem, "");
-  }
-  /// Runs on, and does something every half minute.
-  void run_for(Duration time, const std::function<void()>& beat = nullptr) {
-    for (Duration done{}; done < time; done += 30s) {
-      if (beat) beat();
-      universe.run_for(std::min(Duration{30s}, time - done));
-    }
-  }
-  [[nodiscard]] std::string verdict() const { return std::string(word(kept.heartbeat().verdict)); }
-  [[nodiscard]] std::string events() const {
-    return universe.disk.read(std::string(Kept::kHome) + "/events.jsonl").value_or("");
-  }
-  /// How often people were told, by what the notice says.
-  [[nodiscard]] int told(std::string_view words) const {
-    int count = 0;
-    for (const auto& run : universe.ran()) {
-      count += int{run.command.front() == "tell-me" && run.input.contains(words)};
-    }
-    return count;
-  }
-  [[nodiscard]] int ran(std::string_view program) const {
-    int count = 0;
-    for (const auto& run : universe.ran()) count += int{run.command.front() == program};
-    return count;
-  }
-  void expect_nobody_was_ended() {
-    EXPECT_TRUE(universe.sent().empty() ||
-                std::ranges::none_of(universe.sent(), [&](const SimSent& sent) {
-                  return sent.kill == Kill::terminate || sent.kill == Kill::interrupt ||
-                         (sent.kill == Kill::kill && sent.from != 0);
-                }));
-    kept.check_replay();
-  }
-
-  Kept kept;
-  SimUniverse& universe = kept.universe;
-  std::int64_t label_ = 0;
-  std::int64_t painted_ = 0;
-  std::int64_t pane_ = 0;
-};
 
 TEST_F(KeptStores, an_agent_whose_stores_beat_works) {
   be_gas_town();
@@ -259,6 +102,8 @@ TEST_F(KeptStores, a_spinner_that_repaints_does_not_hide_a_stall_past_its_ceilin
 
 TEST_F(KeptStores, S18_an_idle_unit_with_nothing_to_do_is_left_alone) {
   be_gas_town();
+  pane_ = start_foreign();
+  paint();
   write_file();
   write_session("idle");
   watch();
@@ -272,6 +117,8 @@ TEST_F(KeptStores, S18_an_idle_unit_with_nothing_to_do_is_left_alone) {
 
 TEST_F(KeptStores, S07_one_that_waits_for_a_person_for_a_day_is_idle_by_its_own_word) {
   be_gas_town();
+  pane_ = start_foreign();
+  paint();
   write_session("idle");
   watch();
   run_for(24h);
@@ -569,45 +416,6 @@ TEST_F(KeptStores, a_keeper_that_comes_after_goes_on_without_a_false_alarm) {
   EXPECT_EQ(kept.heartbeat().life, 1U);
   EXPECT_EQ(told(""), 0) << events();
   kept.check_replay();
-}
-
-TEST_F(KeptStores, only_what_may_be_ended_is_and_only_if_its_process_is_proven) {
-  be_teaparty();
-  kept.config.stores["deacon"].kill = true;
-  const auto pid = start_foreign();
-  write_heartbeat(pid);
-  watch();
-  run_for(20min);
-  EXPECT_FALSE(universe.runs(pid));
-  EXPECT_EQ(kept.count("action", "kill"), 1);
-  EXPECT_FALSE(kept.over()) << "its own system starts it again";
-  EXPECT_FALSE(universe.runs("foreign")) << "we do not";
-}
-
-TEST_F(KeptStores, one_that_may_be_ended_is_not_where_no_process_is_known) {
-  be_gas_town();
-  kept.config.stores["deacon"].kill = true;
-  write_file();
-  watch();
-  const auto other = start_foreign();
-  run_for(2h);
-  EXPECT_TRUE(universe.runs(other));
-  EXPECT_EQ(told("\"escalate\""), 1) << events();
-  expect_nobody_was_ended();
-}
-
-TEST_F(KeptStores, one_that_may_be_ended_is_not_when_it_says_that_it_is_stuck) {
-  be_gas_town();
-  kept.config.stores["deacon"].kill = true;
-  pane_ = start_foreign();
-  paint();
-  write_session();
-  watch();
-  run_for(1min);
-  write_session("stuck");
-  run_for(2h);
-  EXPECT_TRUE(universe.runs(pane_));
-  expect_nobody_was_ended();
 }
 
 TEST_F(KeptStores, a_poke_that_fails_is_said) {

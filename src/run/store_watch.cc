@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/duration.h"
+#include "base/quote.h"
 #include "store/foreign/foreign_command.h"
 #include "store/heartbeat.h"
 
@@ -56,6 +60,11 @@ StoreWatch::StoreWatch(Machine& machine, ForeignAgent agent, Callback seen)
     row.limit = store.stale.value_or(agent_.stale);
     shortest = std::min(shortest, row.limit);
   }
+  for (Row& row : rows_) {
+    if (!asks_command(row.store.store.kind)) continue;
+    row.reading.unread = true;
+    row.reading.problem = "it has not answered yet";
+  }
   every_ = std::clamp(shortest / 10, kShortestRound, kLongestRound);
 }
 
@@ -63,23 +72,24 @@ StoreWatch::StoreWatch(Machine& machine, ForeignAgent agent, Callback seen)
 // --------------------------------------------------------------------------------------
 
 bool StoreWatch::look() {
-  if (waiting_ > 0) return false;
-  next_ = machine_.clock.now() + every_;
+  const Instant now = machine_.clock.now();
+  const bool is_due = now >= next_;
+  next_ = now + every_;
   in_look_ = true;
-  waiting_ = rows_.size();
+  ++round_;
+  waiting_ = 0;
   for (Row& row : rows_) {
-    const ProcessLives asks = [this](std::int64_t pid, const std::optional<WallTime>& started) {
-      return process_lives(machine_, pid, started);
-    };
-    if (!asks_command(row.store.store.kind)) {
-      answered(row, read_store(machine_.files, row.store.store, context(), asks));
-      continue;
+    const bool is_file = !asks_command(row.store.store.kind);
+    if (is_file || row.asked_in == 0) {
+      row.read_before = std::exchange(row.read_at, machine_.clock.awake());
     }
-    row.running = machine_.processes.run(
-        command_of(row.store.store), [this, &row, asks](const Result<Ran>& ran) {
-          const Subscribed done = std::move(row.running);
-          answered(row, reading_of(row.store.store, ran, context(), asks));
-        });
+    if (is_file) {
+      row.reading = read_store(machine_.files, row.store.store, context(), lives());
+    } else if (row.asked_in == 0) {
+      ask(row);
+    } else if (is_due) {
+      note_slow(row);
+    }
   }
   in_look_ = false;
   if (waiting_ > 0) return false;
@@ -87,12 +97,41 @@ bool StoreWatch::look() {
   return true;
 }
 
+/// One at a time: what did not answer yet is not asked again.
+void StoreWatch::ask(Row& row) {
+  row.asked_in = round_;
+  ++waiting_;
+  row.running =
+      machine_.processes.run(command_of(row.store.store), [this, &row](const Result<Ran>& ran) {
+        const Subscribed done = std::move(row.running);
+        answered(row, reading_of(row.store.store, ran, context(), lives()));
+      });
+}
+
 void StoreWatch::answered(Row& row, StoreReading reading) {
   row.reading = std::move(reading);
-  --waiting_;
+  const bool is_of_this_round = std::exchange(row.asked_in, 0) == round_;
+  if (is_of_this_round) {
+    --waiting_;
+    row.is_slow = false;
+  }
   if (waiting_ > 0 || in_look_) return;
   end_round();
   seen_();
+}
+
+/// Said once, until it answers within a round again.
+void StoreWatch::note_slow(Row& row) {
+  if (std::exchange(row.is_slow, true)) return;
+  slow_.push_back(fmt::format(
+      "the store {} is slow: {} takes longer than {}", on_one_line(row.store.name),
+      on_one_line(command_of(row.store.store).command.front()), format_duration(every_)));
+}
+
+ProcessLives StoreWatch::lives() {
+  return [this](std::int64_t pid, const std::optional<WallTime>& started) {
+    return process_lives(machine_, pid, started);
+  };
 }
 
 bool StoreWatch::take_round() { return std::exchange(round_over_, false); }
@@ -100,13 +139,20 @@ bool StoreWatch::take_round() { return std::exchange(round_over_, false); }
 void StoreWatch::end_round() {
   const Duration awake = machine_.clock.awake();
   const WallTime wall = machine_.clock.wall();
-  find_subject();
   for (Row& row : rows_) {
     if (const auto ttl = row.reading.ttl; row.store.store.kind == StoreKind::lease_file && ttl) {
       row.limit = *ttl;
     }
-    row.of_another = is_of_another(row, wall);
+    row.of_another = is_of_another(row, booted(wall));
     take_sign(row, awake, wall);
+  }
+  find_subject();
+  for (Row& row : rows_) {
+    // What is older than the process is of the life before.
+    if (subject_began_) {
+      row.of_another = is_of_another(row, std::max(*subject_began_, booted(wall)));
+    }
+    row.news = row.news && !row.of_another;
     take_state(row, wall);
     row.looked = row.looked || !row.reading.unread;
     const bool is_terminal = row.store.store.kind == StoreKind::tmux;
@@ -114,7 +160,6 @@ void StoreWatch::end_round() {
   }
   const auto all = sights();
   blind_ = is_blind(all);
-  last_round_ = awake;
   round_over_ = true;
 }
 
@@ -127,10 +172,10 @@ void StoreWatch::take_sign(Row& row, Duration awake, WallTime wall) {
   const Duration age = age_of(*sign, wall);
   const bool is_fresh = age < row.limit;
   row.sign_at = awake - age;
-  if (is_fresh && row.looked) row.sign_at = std::max(row.sign_at, last_round_);
+  if (is_fresh && row.looked) row.sign_at = std::max(row.sign_at, row.read_before);
   // What a terminal painted before anybody looked is no news.
   const bool counts = row.looked || row.store.store.kind != StoreKind::tmux;
-  row.news = is_fresh && counts && !row.of_another;
+  row.news = is_fresh && counts;
 }
 
 /// A word is believed if it is fresh, or if the process that said it is still there; and for as
@@ -140,7 +185,8 @@ void StoreWatch::take_state(Row& row, WallTime wall) {
   const auto said =
       row.store.believed && !row.of_another ? state_named(row.reading.state) : std::nullopt;
   if (!said || said == row.state) {
-    if (!said) row.state.reset();
+    // A torn text takes nothing back.
+    if (!said && !row.reading.from_mtime) row.state.reset();
     return;
   }
   const auto& sign = row.reading.last_sign;
@@ -162,7 +208,8 @@ TimeContext StoreWatch::context() {
 // --- Whose stores these are
 // -----------------------------------------------------------------------
 
-/// A number alone proves nothing: what began after it was written down is somebody else.
+/// What began after it was written down is somebody else. What began before may be: only a start
+/// that is as it was said makes a number one process.
 StoreWatch::Vouched StoreWatch::vouched_by(const Row& row) {
   const StoreReading& said = row.reading;
   if (said.pid == 0 || said.unread || row.store.store.ignores_pid) return {};
@@ -179,28 +226,63 @@ StoreWatch::Vouched StoreWatch::vouched_by(const Row& row) {
     same = began <= *said.last_sign + kSameStart;
   }
   if (!same) return {.gone = true};
-  return {.process = *id};
+  const bool proven = said.started && row.store.store.kind != StoreKind::tmux &&
+                      std::chrono::abs(began - *said.started) <= kSameStart;
+  return {.process = *id, .proven = proven};
+}
+
+/// Those that could know better. Who has the same id speaks of the same life, and knows no other.
+std::vector<StoreSight> StoreWatch::others_of(std::size_t row,
+                                              const std::vector<StoreSight>& all) const {
+  std::vector<StoreSight> others;
+  const std::string& id = rows_[row].reading.id;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const bool is_same = i == row || (!id.empty() && rows_[i].reading.id == id);
+    if (!is_same) others.push_back(all[i]);
+  }
+  return others;
+}
+
+bool StoreWatch::has_left(std::int64_t pid) const {
+  if (subject_ || subject_gone_) return false;
+  return pid == 0 ? !left_.empty() : std::ranges::find(left_, pid) != left_.end();
 }
 
 void StoreWatch::find_subject() {
   subject_.reset();
+  proven_ = false;
   subject_began_.reset();
   subject_gone_ = false;
-  for (const Row& row : rows_) {
-    const Vouched vouched = vouched_by(row);
-    const bool is_terminal = row.store.store.kind == StoreKind::tmux;
-    subject_gone_ = subject_gone_ || (vouched.gone && !is_terminal);
-    if (!vouched.process || subject_) continue;
+  left_.clear();
+  const auto all = sights();
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const bool is_terminal = rows_[i].store.store.kind == StoreKind::tmux;
+    const auto others = others_of(i, all);
+    // Others went on for as long as it takes to be stale.
+    if (!is_terminal && is_outrun(all[i], others, rows_[i].limit)) {
+      if (rows_[i].reading.pid != 0) left_.push_back(rows_[i].reading.pid);
+      continue;
+    }
+    const Vouched vouched = vouched_by(rows_[i]);
+    // Where others were written since, its system may have started another.
+    const bool gone = vouched.gone && !is_terminal && !is_outrun(all[i], others, 2 * every_);
+    subject_gone_ = subject_gone_ || gone;
+    if (!vouched.process || (subject_ && (proven_ || !vouched.proven))) continue;
     // The shell of a terminal outlives what ran in it.
     if (is_terminal && subject_gone_) continue;
     subject_ = vouched.process;
-    subject_began_ = calendar_time(machine_.processes.started(*subject_));
+    proven_ = vouched.proven;
   }
+  if (subject_) subject_began_ = calendar_time(machine_.processes.started(*subject_));
+}
+
+WallTime StoreWatch::booted(WallTime wall) const {
+  return wall - machine_.clock.now().time_since_epoch();
 }
 
 /// Older than the process that it is to vouch for, or than the machine; or a lease that another
 /// holds.
-bool StoreWatch::is_of_another(const Row& row, WallTime wall) const {
+bool StoreWatch::is_of_another(const Row& row, WallTime since) const {
   const StoreReading& said = row.reading;
   if (row.store.store.kind == StoreKind::tmux) return false;
   if (said.released) return true;
@@ -211,10 +293,7 @@ bool StoreWatch::is_of_another(const Row& row, WallTime wall) const {
     });
     if (differs) return true;
   }
-  if (!said.last_sign) return false;
-  const WallTime booted = wall - machine_.clock.now().time_since_epoch();
-  const WallTime since = subject_began_ ? std::max(*subject_began_, booted) : booted;
-  return *said.last_sign < since - kSameStart;
+  return said.last_sign && *said.last_sign < since - kSameStart;
 }
 
 // --- What follows
@@ -226,6 +305,7 @@ StoreSight StoreWatch::sight_of(const Row& row, Duration awake) const {
   if (row.last_sign) sight.age = std::max(Duration{}, awake - row.sign_at);
   sight.limit = row.limit;
   sight.state = row.state;
+  if (!subject_) sight.rests_for = rest_unseen({agent_.stale, agent_.very_stale});
   sight.is_beat = row.store.store.kind != StoreKind::tmux;
   sight.may_lag = row.store.may_lag;
   sight.unread = row.reading.unread;
@@ -262,6 +342,13 @@ std::optional<SelfState> StoreWatch::state() const {
   return newest == nullptr ? std::nullopt : newest->state;
 }
 
+/// Whether all that may have a word of the agent could be read.
+bool StoreWatch::knows_words() const {
+  return std::ranges::all_of(rows_, [](const Row& row) {
+    return !row.store.believed || (row.looked && !row.reading.unread);
+  });
+}
+
 void StoreWatch::begin_life() {
   told_state_.reset();
   told_quiet_.reset();
@@ -292,7 +379,10 @@ void StoreWatch::tell_state(SignalBatch& batch, Instant now) {
     if (!status || std::exchange(told_status_, row.reading.state) == row.reading.state) continue;
     batch.signals.push_back({.is = Kind::status, .status = *status});
   }
-  const auto is = state();
+  // A rest that no store speaks of any more is over, and its silence counts again.
+  const bool was_resting = told_state_ == SelfState::idle;
+  auto is = state();
+  if (!is && was_resting && knows_words()) is = SelfState::working;
   const bool is_quiet_news = quiet && quiet != told_quiet_;
   if ((!is || is == told_state_) && !is_quiet_news) return;
   told_quiet_ = quiet;
