@@ -1,5 +1,6 @@
 // Agents of other systems beside the real `tend`: a real tmux, real processes, and files laid out
 // as each of these systems lays them out.
+#include <csignal>
 #include <fstream>
 #include <tuple>
 
@@ -323,6 +324,104 @@ TEST_F(StoresTest, the_status_of_zylos_is_idle_while_its_monitor_says_so) {
     write_status("busy");
     return has_verdict(folder, "suspect");
   })) << "a monitor that writes is no agent that moves";
+}
+
+TEST_F(StoresTest, an_agent_of_zylos_that_is_offline_is_not_kept_alive_by_its_monitor) {
+  configure("main", "zylos");
+  const Path status = root() / "activity-monitor/agent-status.json";
+  write(status,
+        fmt::format("{{\n  \"state\": \"busy\",\n  \"last_activity\": {}\n}}\n", now_seconds()));
+  const Path folder = watch("main");
+  ASSERT_FALSE(folder.empty());
+  EXPECT_TRUE(eventually([&] { return has_verdict(folder, "working"); }));
+  EXPECT_TRUE(eventually([&] {
+    write(status, fmt::format("{{\n  \"state\": \"offline\",\n  \"since\": {},\n"
+                              "  \"not_running_seconds\": 1\n}}\n",
+                              now_seconds()));
+    return has_verdict(folder, "stalled");
+  })) << read_file(home() / "events.jsonl");
+  EXPECT_EQ(verdict_of(stores("main"), "status"), "none");
+}
+
+TEST_F(StoresTest, the_pane_of_a_terminal_is_not_ended_even_where_that_is_allowed) {
+  configure("deacon", "gastown", "poke = []\nkill = true\n");
+  make_bd(now_seconds());
+  start_session("hq-deacon", "cat");
+  write_deacon_file();
+  const Path folder = watch("deacon");
+  ASSERT_FALSE(folder.empty());
+  EXPECT_TRUE(eventually([&] {
+    return read_file(home() / "events.jsonl").contains("not done: its process is not proven");
+  })) << read_file(home() / "events.jsonl");
+  EXPECT_TRUE(has_verdict(folder, "stalled"));
+  EXPECT_TRUE(holds_for(5s, [&] { return tmux({"has-session", "-t", "hq-deacon"}).exit == 0; }));
+}
+
+TEST_F(StoresTest, a_broken_configuration_and_a_reload_leave_the_keeper_as_it_was) {
+  configure("deacon", "gastown", "poke = []\n");
+  make_bd(now_seconds());
+  write_deacon_file();
+  const Path folder = watch("deacon");
+  ASSERT_FALSE(folder.empty());
+  EXPECT_TRUE(eventually([&] { return has_verdict(folder, "working"); }));
+  const auto keeper = static_cast<pid_t>(number_in(heartbeat_of(folder), "keeper_pid"));
+  write(home() / "config.toml", "[store.deacon\n");
+  const auto refused = tend_beside({"reload", "deacon"});
+  EXPECT_EQ(refused.exit, 2);
+  EXPECT_TRUE(refused.err.contains("config.toml")) << refused.err;
+  EXPECT_TRUE(refused.err.contains("nothing is reloaded")) << refused.err;
+  ASSERT_EQ(::kill(keeper, SIGHUP), 0) << "nor does the keeper end if it is told all the same";
+  EXPECT_TRUE(eventually([&] {
+    return read_file(home() / "events.jsonl").contains("not reloaded, it goes on as it was");
+  })) << read_file(home() / "events.jsonl");
+  EXPECT_TRUE(holds_for(5s, [&] {
+    write_deacon_file();
+    return is_running(keeper) && has_verdict(folder, "working");
+  }));
+  configure("other", "gastown");
+  ASSERT_EQ(::kill(keeper, SIGHUP), 0) << "its stores are not there any more";
+  EXPECT_TRUE(eventually([&] {
+    return read_file(home() / "events.jsonl").contains("has no stores of 'deacon'");
+  })) << read_file(home() / "events.jsonl");
+  EXPECT_TRUE(is_running(keeper));
+  configure("deacon", "gastown", "poke = []\n");
+  EXPECT_EQ(tend_beside({"reload", "deacon"}).exit, 0);
+  EXPECT_TRUE(holds_for(4s, [&] {
+    write_deacon_file();
+    return is_running(keeper);
+  }));
+  EXPECT_TRUE(has_verdict(folder, "working"));
+}
+
+TEST_F(StoresTest, a_divergence_is_shown_by_status_and_told_once_over_a_reload) {
+  configure("deacon", "gastown", "poke = []\n");
+  make_bd(now_seconds());
+  write_deacon_file();
+  write_session("working");
+  const Path folder = watch("deacon");
+  ASSERT_FALSE(folder.empty());
+  const auto count = [&] {
+    const std::string text = read_file(told_file());
+    int times = 0;
+    for (std::size_t at = 0; (at = text.find("its stores disagree", at)) != std::string::npos;
+         ++at) {
+      ++times;
+    }
+    return times;
+  };
+  const auto is_shown = [&] {
+    write_session("working");
+    return tend_beside({"status"}).out.contains("its stores disagree: session fresh, file stale");
+  };
+  EXPECT_TRUE(eventually(is_shown)) << tend_beside({"status"}).out;
+  EXPECT_TRUE(eventually([&] { return count() > 0; }));
+  const int told_before = count();
+  EXPECT_EQ(tend_beside({"reload", "deacon"}).exit, 0);
+  EXPECT_TRUE(holds_for(6s, [&] {
+    write_session("working");
+    return count() == told_before;
+  })) << read_file(told_file());
+  EXPECT_TRUE(is_shown()) << tend_beside({"status"}).out;
 }
 
 TEST_F(StoresTest, what_is_not_configured_cannot_be_watched) {
