@@ -257,7 +257,10 @@ class ScriptedMachine final : public Clock, public Loop, public Processes {
     Result<std::optional<std::string>> read(const std::string&, std::size_t) override {
       return none();
     }
-    Result<void> replace(const std::string&, std::string_view) override { return none(); }
+    Result<bool> replace_if(const std::string&, std::string_view,
+                            const std::function<bool()>&) override {
+      return none();
+    }
     Result<bool> make_new(const std::string&, std::string_view) override { return none(); }
     Result<std::optional<WallTime>> modified(const std::string&) override { return none(); }
     Result<bool> touch(const std::string&) override { return none(); }
