@@ -2,6 +2,7 @@
 // simulated machine, so that it strikes in the middle of whatever runs.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -18,6 +19,13 @@ constexpr Duration kLagCounts = 36s;  // 30 s late for a look at a suspect, whic
 constexpr Duration kWriteBack = 30s;
 /// As long as a whole end takes: it is asked, told, and killed.
 constexpr Duration kEndTakes = 40s;
+constexpr Duration kCutWithin = 20s;   // less than kWriteBack: what it takes is what was not synced
+constexpr Duration kWakesWithin = 3s;  // of slow writes
+constexpr Duration kAloneFor = 70min;
+constexpr Duration kOrphansKnow = 6min;  // their limit, their grace, and a look
+constexpr Duration kSavingTakes = 100s;
+constexpr Duration kLooksAgain = 15s;       // a keeper whose agent is suspect
+constexpr Duration kMayHaveSpoken = 14min;  // after output was lost nobody is ended for longer
 
 bool cuts_power(FaultKind kind) {
   return kind == FaultKind::power_cut || kind == FaultKind::torn_power_cut ||
@@ -214,15 +222,7 @@ void SeededWorld::strike_machine(const Fault& fault) {
       universe.hints = SimHints::lossy;
       return lasting(fault.lasts, [this] { heal(); });
     case FaultKind::shutdown:
-      // Everybody is asked to end; a while later the machine is off.
-      shutting_down_ = true;
-      for (const std::int64_t pid : patrols()) universe.order(pid, Order::terminate);
-      for (const auto& [name, agent] : truth_.agents) {
-        for (const std::int64_t pid : processes_of(name, Owner::Is::keeper)) {
-          universe.order(pid, Order::terminate);
-        }
-      }
-      return lasting(90s, [this] { restart_machine({}); });
+      return shut_down({});
     case FaultKind::power_cut:
       return restart_machine({.lost = SimReboot::Lost::unsynced});
     case FaultKind::torn_power_cut:
@@ -236,6 +236,22 @@ void SeededWorld::strike_machine(const Fault& fault) {
     default:
       return;
   }
+}
+
+/// Everybody is asked to end; a while later the machine is off. When it is back, the patrol is
+/// `alone` for that long.
+void SeededWorld::shut_down(Duration alone) {
+  shutting_down_ = true;
+  for (const std::int64_t pid : patrols()) universe.order(pid, Order::terminate);
+  for (const auto& [name, agent] : truth_.agents) {
+    for (const std::int64_t pid : processes_of(name, Owner::Is::keeper)) {
+      universe.order(pid, Order::terminate);
+    }
+  }
+  lasting(90s, [this, alone] {
+    patrol_is_alone_ = alone;
+    restart_machine({});
+  });
 }
 
 void SeededWorld::restart_machine(const SimReboot& how) {
@@ -286,9 +302,161 @@ void SeededWorld::await_moment(const Fault& fault) {
     case FaultKind::half_a_merge:
       ++merges_break_;
       return;
+    case FaultKind::blind_in_act:
+      abandon(fault.whom);
+      [[fallthrough]];
+    case FaultKind::cut_after_dispatch:
+    case FaultKind::wake_in_act:
+    case FaultKind::pause_suspect:
+    case FaultKind::unwritten_sleep:
+    case FaultKind::cut_after_telling:
+      awaited_[fault.kind].push_back(fault);
+      return;
+    case FaultKind::hurried_lead: {
+      AgentTruth& agent = truth_.agents.at(fault.whom);
+      const bool leads = !agent.children.empty() || agent.plan->parent.empty();
+      (leads ? agent : truth_.agents.at(agent.plan->parent)).hurries = true;
+      return;
+    }
+    case FaultKind::deaf_keeper:
+      return strike_deaf(fault);
+    case FaultKind::patrol_first:
+      if (scenario.patrol > Duration::zero()) shut_down(kAloneFor);
+      return;
+    case FaultKind::slow_saving:
+      if (scenario.patrol > Duration::zero()) universe.version_control_takes = kSavingTakes;
+      return;
     default:
       return;
   }
+}
+
+bool SeededWorld::awaits(FaultKind kind) const {
+  const auto waiting = awaited_.find(kind);
+  return waiting != awaited_.end() && !waiting->second.empty() && !settling_;
+}
+
+/// The next of those that wait for this moment; nothing once the world settles.
+std::optional<Fault> SeededWorld::next_awaited(FaultKind kind) {
+  if (!awaits(kind)) return std::nullopt;
+  std::deque<Fault>& waiting = awaited_[kind];
+  Fault fault = waiting.front();
+  waiting.pop_front();
+  if (trace) say(fmt::format("MOMENT {}", kFaultWords[static_cast<std::size_t>(kind)]));
+  last_fault_ = std::max(last_fault_, elapsed() + fault.lasts);
+  return fault;
+}
+
+/// Whoever is first above it dies with its keeper, and nobody comes by before its children know.
+void SeededWorld::abandon(const std::string& agent) {
+  const std::string& parent = truth_.agents.at(agent).plan->parent;
+  if (!parent.empty()) return abandon(parent);
+  kill_keepers(agent);
+  kill_agents(agent);
+  next_recover_ = std::max(next_recover_, elapsed() + kOrphansKnow);
+}
+
+/// What was not synced goes, and nothing that is older.
+void SeededWorld::strike_dispatch() {
+  const auto fault = next_awaited(FaultKind::cut_after_dispatch);
+  if (!fault) return;
+  const bool torn = fault->number % 2 == 0;
+  universe.after(Duration{fault->number / 2 % kCutWithin.count()}, [this, torn] {
+    restart_machine({.lost = torn ? SimReboot::Lost::torn : SimReboot::Lost::unsynced});
+  });
+}
+
+void SeededWorld::strike_saved(const std::string& worktree) {
+  if (!awaits(FaultKind::blind_in_act)) return;
+  for (const auto& [name, agent] : truth_.agents) {
+    if (agent.worktree != worktree || agent.life() == nullptr) continue;
+    const auto alone = abandoned_since(agent.plan->parent);
+    if (alone && elapsed() - *alone >= agent.policy.limits.orphan) strike_saved_orphan();
+  }
+}
+
+/// It works on, for nobody can be ended who cannot be seen.
+void SeededWorld::strike_saved_orphan() {
+  const auto fault = next_awaited(FaultKind::blind_in_act);
+  if (!fault) return;
+  universe.looking_fails = "Permission denied";
+  lasting(fault->lasts, [this] { heal(); });
+}
+
+/// A second look is due soon.
+void SeededWorld::strike_suspect(const Event& event) {
+  const auto agent = truth_.agents.find(event.agent);
+  if (event.verdict != word(Verdict::suspect) || agent == truth_.agents.end()) return;
+  const Duration ago{std::llround((calendar_seconds(wall()) - event.at) * 1000)};
+  if (agent->second.plan->parent.empty()) strike_unwritten(event.agent);
+  const Duration due = agent->second.policy.limits.confirm - ago;
+  strike_second_look(event.agent, due);
+  const LifeTruth* const life = agent->second.life();
+  if (life != nullptr && life->hang && life->wake) strike_hang(event.agent, due);
+}
+
+/// Its keeper does not run: not long enough for one that looks seldom to notice, and until then.
+void SeededWorld::strike_second_look(const std::string& agent, Duration due) {
+  const auto fault = next_awaited(FaultKind::pause_suspect);
+  if (!fault) return;
+  const Duration lasts = kLagCounts + 1s + Duration{fault->number % 8000};
+  const Duration begins = due - lasts + Duration{fault->number / 8000 % 3000};
+  if (begins < Duration::zero()) return;
+  last_fault_ = std::max(last_fault_, elapsed() + begins + lasts);
+  universe.after(begins, [this, lasts, agent] {
+    pause(processes_of(agent, Owner::Is::keeper), lasts, agent);
+  });
+}
+
+/// It goes on while its end is being written down, and no hint says so.
+void SeededWorld::strike_hang(const std::string& agent, Duration due) {
+  const auto fault = next_awaited(FaultKind::wake_in_act);
+  if (!fault) return;
+  const bool is_saved = !truth_.agents.at(agent).worktree.empty();
+  const Duration told = due + (is_saved ? universe.version_control_takes : Duration{});
+  last_fault_ = std::max(last_fault_, elapsed() + told + kEndTakes);
+  universe.after(due - 1s, [this, number = fault->number, told, due] {
+    universe.call_takes = Duration{1 + number % 20};
+    universe.sync_takes = Duration{20 + number % 1000};
+    universe.hints = SimHints::lossy;
+    lasting(told - due + kEndTakes, [this] { heal(); });
+  });
+  universe.after(told + Duration{fault->number / 1000 % kWakesWithin.count()}, [this, agent] {
+    const LifeTruth* const life = truth_.agents.at(agent).life();
+    if (life == nullptr || !life->hang || !life->wake) return;
+    const SimFacts* const process = universe.find(life->process.pid);
+    if (process != nullptr && process->state == RunState::running) life->wake();
+  });
+}
+
+/// A keeper sees a sleep and cannot write it down, nor what its agent printed; the next one finds a
+/// disk that has room again.
+void SeededWorld::strike_unwritten(const std::string& agent) {
+  const auto fault = next_awaited(FaultKind::unwritten_sleep);
+  if (!fault) return;
+  const Duration lasts = std::min(fault->lasts, scenario.lasts - elapsed());
+  if (lasts <= Duration::zero()) return;
+  universe.disk.room = 0;
+  sleep(lasts);
+  universe.after(kLooksAgain, [this, agent] {
+    const bool saw_it = !processes_of(agent, Owner::Is::keeper).empty();
+    kill_keepers(agent);
+    heal();
+    put_keeper_on(folder_of(agent));
+    last_fault_ = std::max(last_fault_, elapsed());
+    if (saw_it) unfit_.push_back({agent, elapsed(), elapsed() + kMayHaveSpoken, true});
+  });
+}
+
+void SeededWorld::strike_deaf(const Fault& fault) {
+  const std::string folder = folder_of(fault.whom);
+  const std::string stream = folder + "/stream.jsonl";
+  if (folder.empty() || !universe.disk.exists(stream)) return;
+  universe.disk.make_unreadable(stream);
+  unreadable_.push_back(stream);
+  kill_keepers(fault.whom);
+  put_keeper_on(folder);
+  lasting(fault.lasts, [this] { heal(); });
 }
 
 /// What was awaited for too long does not come any more: the world settles.

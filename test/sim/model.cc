@@ -368,7 +368,7 @@ class Model : public std::enable_shared_from_this<Model> {
     const bool over = std::ranges::all_of(agent_.children, [this](const std::string& child) {
       return !world_.truth().agents.at(child).asked_for || world_.is_over(child);
     });
-    if (over) {
+    if (over || agent_.hurries) {
       close(call);
       return done();
     }
@@ -402,16 +402,21 @@ class Model : public std::enable_shared_from_this<Model> {
       default:
         hang(step.kind);
         if (step.takes > Duration::zero()) wake_after(life().patience + step.takes);
+        if (step.kind == StepKind::hang_stream || step.kind == StepKind::hang_input) {
+          life().wake = [me = shared_from_this()] { me->wake(); };
+        }
     }
   }
-  /// As if nothing had been.
   void wake_after(Duration wait) {
-    after(wait, [this] {
-      world_.truth().hangs[*life().hang].over = world_.elapsed();
-      life().hang.reset();
-      say();
-      done();
-    });
+    after(wait, [this] { wake(); });
+  }
+  /// As if nothing had been.
+  void wake() {
+    if (!life().hang) return;
+    world_.truth().hangs[*life().hang].over = world_.elapsed();
+    life().hang.reset();
+    say();
+    done();
   }
   void leave_after(Duration wait, std::function<void()> how) {
     say();

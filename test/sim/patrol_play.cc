@@ -2,6 +2,7 @@
 // wrong with both.
 #include <algorithm>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -86,6 +87,15 @@ void SeededWorld::start_patrol() {
   tend({"patrol", "-d", "--interval", interval});
 }
 
+/// As the system does, without a command that looks first.
+void SeededWorld::launch_patrol() {
+  Launch launch;
+  launch.command = {kTend, "patrol", "--interval",
+                    fmt::format("{}s", scenario.patrol / std::chrono::seconds{1})};
+  launch.environment = {"PATH=/bin", "HOME=/home/user", std::string("TEND_HOME=") + kHome};
+  universe.start_command(launch);
+}
+
 std::vector<std::int64_t> SeededWorld::patrols() const {
   return processes_of("", Owner::Is::patrol);
 }
@@ -116,7 +126,8 @@ void SeededWorld::play_outsiders() {
     if (!outsider.holds) {
       outsider.holds = tend({"task", "claim", plan.name, "--actor", plan.name}) == 0;
       outsider.next_beat = now + beat;
-    } else if (now >= plan.silent_at && now - plan.silent_at < plan.silent_for) {
+    } else if (now >= plan.silent_at && now - plan.silent_at < plan.silent_for &&
+               !outsider.is_back) {
       if (plan.answers) answer_letters(plan.name);
     } else if (now >= outsider.next_beat) {
       outsider.next_beat = now + beat;
@@ -136,6 +147,30 @@ void SeededWorld::answer_letters(const std::string& name) {
   }
 }
 
+/// What the patrol remembers was written behind what it told, and nothing of it is synced.
+void SeededWorld::strike_telling() {
+  if (!awaits(FaultKind::cut_after_telling)) {
+    for (Outsider& outsider : outsiders_) outsider.is_told_of = true;
+    return;
+  }
+  const std::unique_ptr<Database> database = home_database_of(*this);
+  if (!database) return;
+  for (std::size_t i = 0; i < outsiders_.size(); ++i) {
+    bool told = false;
+    const std::string key = "task:" + scenario.outsiders[i].name;
+    std::ignore = database->each(
+        "SELECT 1 FROM notices WHERE key = ? AND closed = 0 AND kind <> 'close' LIMIT 1",
+        {std::string_view(key)}, [&](const DatabaseRow&) { told = true; });
+    if (std::exchange(outsiders_[i].is_told_of, told) || !told || outsiders_[i].is_back) continue;
+    if (!next_awaited(FaultKind::cut_after_telling)) continue;
+    outsiders_[i].is_back = true;
+    outsiders_[i].next_beat = elapsed();
+    universe.after({}, [this] { restart_machine({.lost = SimReboot::Lost::unsynced}); });
+    return;
+  }
+  write_back();
+}
+
 // --- What goes wrong -----------------------------------------------------------------------------
 
 void SeededWorld::strike_patrol(const Fault& fault) {
@@ -152,13 +187,7 @@ void SeededWorld::strike_patrol(const Fault& fault) {
     case FaultKind::pause_patrol:
       return pause(patrols(), fault.lasts, "");
     case FaultKind::two_patrols:
-      for (int n = 0; n < 2; ++n) {
-        Launch launch;
-        launch.command = {kTend, "patrol", "--interval",
-                          fmt::format("{}s", scenario.patrol / std::chrono::seconds{1})};
-        launch.environment = {"PATH=/bin", "HOME=/home/user", std::string("TEND_HOME=") + kHome};
-        universe.start_command(launch);
-      }
+      for (int n = 0; n < 2; ++n) launch_patrol();
       return;
     default:
       return;

@@ -20,6 +20,7 @@ constexpr Duration kBetweenSteps = 3s;  // on the average, whatever the step
 constexpr Duration kSettles = 4h;
 constexpr Duration kFirstFault = 2min;
 constexpr std::uint64_t kPatrolled = 45;  // of a hundred worlds with tasks
+constexpr Duration kShortRest = 90s;      // of a patrol that soon finds itself late
 constexpr Duration kNoEnd = 7 * 24h;      // of silence: longer than any world
 
 /// Splitmix64: all that a scenario comes from. One draw to a statement, or compilers differ in
@@ -177,6 +178,16 @@ constexpr FaultRow kFaults[] = {
     {FaultKind::sleep_in_act, true, false, 8, 1min, 8h},
     {FaultKind::sleep_unwatched, false, false, 2, 1min, 8h},
     {FaultKind::half_a_merge, false, false, 4, 0s, 0s},
+    {FaultKind::cut_after_dispatch, false, false, 2, 0s, 0s},
+    {FaultKind::hurried_lead, true, false, 4, 0s, 0s},
+    {FaultKind::deaf_keeper, true, false, 4, 14min, 24min},
+    {FaultKind::unwritten_sleep, false, false, 2, 1min, 8h},
+    {FaultKind::wake_in_act, false, false, 8, 0s, 0s},
+    {FaultKind::blind_in_act, true, false, 4, 4min, 20min},
+    {FaultKind::pause_suspect, false, false, 8, 0s, 0s},
+    {FaultKind::patrol_first, false, false, 1, 0s, 0s},
+    {FaultKind::slow_saving, false, false, 1, 0s, 0s},
+    {FaultKind::cut_after_telling, false, false, 2, 0s, 0s},
 };
 static_assert(std::size(kFaults) == kFaultWords.size());
 static_assert(
@@ -220,6 +231,7 @@ class Drawing {
     draw_awakenings();
     draw_meetings();
     draw_moments();
+    draw_rare_moments();
     if (!scenario_.faults.empty() || has_trouble()) scenario_.settles = kSettles;
     return std::move(scenario_);
   }
@@ -550,9 +562,22 @@ class Drawing {
   /// From chance of its own: a world without them is the same as ever.
   void draw_moments() {
     Chance chance(scenario_.seed ^ 0x6d6f'6d65'6e74ULL);
-    const bool wished = std::ranges::any_of(wishes_.faults, is_of_a_moment);
+    const auto is_of_ours = [](FaultKind kind) {
+      return is_of_a_moment(kind) && !is_of_a_rare_moment(kind);
+    };
+    const bool wished = std::ranges::any_of(wishes_.faults, is_of_ours);
     if (!wished && (scenario_.faults.empty() || chance.percent(75))) return;
-    draw_kinds(is_of_a_moment, wished ? 100 : 50, chance);
+    draw_kinds(is_of_ours, wished ? 100 : 50, chance);
+  }
+  /// The same, so that a world without these is the same as ever, too.
+  void draw_rare_moments() {
+    Chance chance(scenario_.seed ^ 0x7261'7265ULL);
+    const bool wished = std::ranges::any_of(wishes_.faults, is_of_a_rare_moment);
+    if (!wished && (scenario_.faults.empty() || chance.percent(85))) return;
+    draw_kinds(is_of_a_rare_moment, wished ? 100 : 30, chance);
+    const bool slow = std::ranges::find(scenario_.faults, FaultKind::slow_saving, &Fault::kind) !=
+                      scenario_.faults.end();
+    if (slow) scenario_.patrol = std::min(scenario_.patrol, kShortRest);
   }
 
   // --- The patrol ---
@@ -560,7 +585,7 @@ class Drawing {
   /// From chance of its own, too: a world without a patrol is the same as ever.
   void draw_patrol() {
     Chance chance(~scenario_.seed ^ 0x70617472'6f6cULL);
-    const bool wished = std::ranges::any_of(wishes_.faults, is_of_patrol);
+    const bool wished = std::ranges::any_of(wishes_.faults, wants_patrol);
     const bool has_tasks = std::ranges::any_of(scenario_.agents, &AgentPlan::task);
     if (!wished && !(has_tasks && chance.percent(kPatrolled))) return;
     scenario_.patrol = std::chrono::floor<std::chrono::seconds>(chance.between(1min, 10min));

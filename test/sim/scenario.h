@@ -129,26 +129,50 @@ enum class FaultKind : std::uint8_t {
   kill_patrol,
   patrol_at_call,  // kill -9 of it in place of its `number`-th call, torn if that is even
   pause_patrol,
-  two_patrols,      // two are started at once, beside the one that is there
-  sleep_in_act,     // the machine sleeps soon after a keeper next tells its agent to end
-  sleep_unwatched,  // all keepers die, and the machine sleeps before there are others
-  half_a_merge,     // whoever merges next dies in the middle of it
+  two_patrols,         // two are started at once, beside the one that is there
+  sleep_in_act,        // the machine sleeps soon after a keeper next tells its agent to end
+  sleep_unwatched,     // all keepers die, and the machine sleeps before there are others
+  half_a_merge,        // whoever merges next dies in the middle of it
+  cut_after_dispatch,  // the power is cut soon after the next child was dispatched
+  hurried_lead,        // it, or whoever leads it, waits for its children no longer
+  deaf_keeper,         // what an agent prints cannot be read, and its keeper is another one
+  unwritten_sleep,  // the machine sleeps on a full disk, and the keeper of a suspect is another one
+  wake_in_act,      // the next that hangs goes on while its end is written down, with no hint
+  blind_in_act,     // its lead is gone; an orphan whose work was saved cannot be looked at
+  pause_suspect,    // a keeper does not run just before its second look at a suspect
+  patrol_first,     // the machine restarts, and its patrol is there an hour before all others
+  slow_saving,      // from then on, to ask for saved work takes longer than the patrol rests
+  cut_after_telling,  // the power is cut when people were just told of a silence, and it ends
 };
 /// It strikes the patrol and nobody else.
 constexpr bool is_of_patrol(FaultKind kind) {
   return kind >= FaultKind::kill_patrol && kind <= FaultKind::two_patrols;
 }
+/// Without a patrol it is nothing.
+constexpr bool wants_patrol(FaultKind kind) {
+  return is_of_patrol(kind) || kind >= FaultKind::patrol_first;
+}
 /// It strikes at a moment that chance would hardly hit.
 constexpr bool is_of_a_moment(FaultKind kind) { return kind > FaultKind::two_patrols; }
-inline constexpr std::array<std::string_view, 37> kFaultWords{
-    "kill-keeper",     "kill-agent",      "kill-both",    "kill-all",        "keeper-at-call",
-    "torn-at-call",    "command-at-call", "pause-keeper", "pause-agent",     "sleep",
-    "clock-step",      "slow-disk",       "full-disk",    "unreadable",      "blind",
-    "no-forks",        "lost-hints",      "two-keepers",  "reload",          "shutdown",
-    "power-cut",       "torn-power-cut",  "lying-disk",   "reuse-pid",       "newer-version",
-    "stop-order",      "stop-tree-order", "pause-order",  "restart-keepers", "keeper-in-act",
-    "kill-patrol",     "patrol-at-call",  "pause-patrol", "two-patrols",     "sleep-in-act",
-    "sleep-unwatched", "half-a-merge"};
+/// Of those, the ones that are drawn apart.
+constexpr bool is_of_a_rare_moment(FaultKind kind) { return kind > FaultKind::half_a_merge; }
+inline constexpr std::array<std::string_view, 47> kFaultWords{
+    "kill-keeper",     "kill-agent",         "kill-both",
+    "kill-all",        "keeper-at-call",     "torn-at-call",
+    "command-at-call", "pause-keeper",       "pause-agent",
+    "sleep",           "clock-step",         "slow-disk",
+    "full-disk",       "unreadable",         "blind",
+    "no-forks",        "lost-hints",         "two-keepers",
+    "reload",          "shutdown",           "power-cut",
+    "torn-power-cut",  "lying-disk",         "reuse-pid",
+    "newer-version",   "stop-order",         "stop-tree-order",
+    "pause-order",     "restart-keepers",    "keeper-in-act",
+    "kill-patrol",     "patrol-at-call",     "pause-patrol",
+    "two-patrols",     "sleep-in-act",       "sleep-unwatched",
+    "half-a-merge",    "cut-after-dispatch", "hurried-lead",
+    "deaf-keeper",     "unwritten-sleep",    "wake-in-act",
+    "blind-in-act",    "pause-suspect",      "patrol-first",
+    "slow-saving",     "cut-after-telling"};
 
 struct Fault {
   FaultKind kind = FaultKind::kill_keeper;

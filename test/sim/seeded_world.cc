@@ -167,6 +167,7 @@ Outcome SeededWorld::play() {
       tend({"recover"});
     }
     play_outsiders();
+    strike_telling();
     tick();
   }
   finish();
@@ -182,7 +183,8 @@ void SeededWorld::run_to(Duration when) {
     universe.run_until(waits, when - elapsed());
     if (rebooted_) {
       post_faults();
-      next_recover_ = elapsed() + 30s;
+      next_recover_ = elapsed() + 30s + patrol_is_alone_;
+      if (std::exchange(patrol_is_alone_, {}) > Duration::zero()) launch_patrol();
     }
     serve_requests();
   }
@@ -210,8 +212,14 @@ void SeededWorld::serve_requests() {
         {"TEND_INFRA", variable_in(facts->environment, "TEND_INFRA")},
         {"TEND_LIFE", variable_in(facts->environment, "TEND_LIFE")},
         {"TEND_AGENT", variable_in(facts->environment, "TEND_AGENT")}};
+    const bool dispatches = request.words.front() == "dispatch";
+    if (dispatches && awaits(FaultKind::cut_after_dispatch)) write_back();
     const int exit =
         tend_below(request.process.pid, facts->working_folder, request.words, variables);
+    if (dispatches && exit == 0) {
+      truth_.agents.at(request.words.at(2)).promised = true;
+      strike_dispatch();
+    }
     const auto now = universe.facts(request.process.pid);
     if (!now || now->id != request.process || !universe.runs(request.process.pid)) continue;
     request.self->after(0s,
@@ -472,6 +480,7 @@ void SeededWorld::on_signal(const SimSent& sent, const SimFacts& to) {
 
 void SeededWorld::on_snapshot(const std::string& worktree, const SimRepository::Commit& commit) {
   for (const auto& check : checks_) check->on_snapshot(worktree, commit);
+  strike_saved(worktree);
 }
 
 void SeededWorld::on_merge(const std::string& into, const SimRepository::Commit& merge) {
@@ -515,6 +524,7 @@ void SeededWorld::hear_event(std::string_view lines) {
                       event->action, event->text, event->result));
     }
     for (const auto& check : checks_) check->on_event(*event);
+    strike_suspect(*event);
   }
 }
 

@@ -37,11 +37,12 @@ struct Violation {
   Duration at{};  // since the world began
 };
 
-/// When ours was not fit to judge: the whole machine, or the keeper of one agent.
+/// When ours was not fit to end anybody: the whole machine, or the keeper of one agent.
 struct Unfit {
   std::string agent;  // "": all of them
   Duration from{};
   Duration to{};
+  bool of_keeper = false;  // as long as it is the same
 };
 
 /// What came of a world.
@@ -167,9 +168,11 @@ class SeededWorld final : public Surroundings, SimObserver {
   // patrol_play.cc
   std::shared_ptr<void> be_patrol(Machine& machine, const Launch& launch);
   void start_patrol();
+  void launch_patrol();
   [[nodiscard]] std::vector<std::int64_t> patrols() const;
   void play_outsiders();
   void answer_letters(const std::string& name);
+  void strike_telling();
   void strike_patrol(const Fault& fault);
 
   // faults.cc
@@ -178,6 +181,18 @@ class SeededWorld final : public Surroundings, SimObserver {
   void strike(const Fault& fault);
   void await_moment(const Fault& fault);
   void strike_in_act(const Owner& keeper, std::int64_t pid);
+  std::optional<Fault> next_awaited(FaultKind kind);
+  [[nodiscard]] bool awaits(FaultKind kind) const;
+  void strike_dispatch();
+  void strike_saved(const std::string& worktree);
+  void strike_saved_orphan();
+  void abandon(const std::string& agent);
+  void strike_suspect(const Event& event);
+  void strike_deaf(const Fault& fault);
+  void strike_unwritten(const std::string& agent);
+  void strike_second_look(const std::string& agent, Duration due);
+  void strike_hang(const std::string& agent, Duration due);
+  void shut_down(Duration alone);
   void sleep(Duration lasts);
   void strike_processes(const Fault& fault);
   void strike_machine(const Fault& fault);
@@ -197,6 +212,8 @@ class SeededWorld final : public Surroundings, SimObserver {
   struct Outsider {
     bool holds = false;
     Duration next_beat{};
+    bool is_told_of = true;  // people were told of its silence, or nobody looked whether
+    bool is_back = false;    // that is over before its time
   };
 
   Truth truth_;
@@ -222,10 +239,12 @@ class SeededWorld final : public Surroundings, SimObserver {
   std::map<std::string, std::uint64_t> dies_in_act_;  // keepers, by agent: how many calls later
   std::map<std::string, Fault> sleeps_in_act_;        // the same, and then the machine sleeps
   std::uint64_t merges_break_ = 0;                    // that many more
+  std::map<FaultKind, std::deque<Fault>> awaited_;    // faults that wait for their moment
   Duration base_{};
   Instant origin_{};
   Duration last_fault_{};
   Duration next_recover_{};
+  Duration patrol_is_alone_{};  // after the next restart of the machine
   bool rebooted_ = false;
   bool settling_ = false;
   bool shutting_down_ = false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -40,6 +41,7 @@ struct LifeTruth {
   Duration progressed{};  // awake time of the last thing that it did and showed
   Duration patience{};    // silence after which it may be ended; kNoLimit: never
   std::optional<std::size_t> hang;    // in Truth::hangs
+  std::function<void()> wake;         // ends that hang, if it is one that can end
   std::vector<std::int64_t> helpers;  // pids
 };
 
@@ -52,6 +54,8 @@ struct AgentTruth {
   std::optional<std::size_t> begun;               // the step that was begun last, in any life
   std::map<std::size_t, std::uint32_t> troubled;  // by step: how often
   bool asked_for = false;                         // its dispatch succeeded, or may have
+  bool promised = false;                          // whoever dispatched it was told so
+  bool hurries = false;                           // it waits for its children no longer
   bool done = false;                              // it has done all that it had to
   bool stop_ordered = false;
   bool was_stopped = false;        // `tend stop` said so

@@ -34,11 +34,12 @@ class Resumes final : public Check {
  private:
   static constexpr Duration kWindow = 29min;
   [[nodiscard]] bool spends_nothing() const {
-    return has_fault(world.scenario,
-                     {FaultKind::shutdown, FaultKind::power_cut, FaultKind::torn_power_cut,
-                      FaultKind::lying_disk, FaultKind::kill_both, FaultKind::kill_all,
+    return loses_power(world.scenario) ||
+           has_fault(world.scenario,
+                     {FaultKind::shutdown, FaultKind::kill_both, FaultKind::kill_all,
                       FaultKind::kill_agent, FaultKind::reuse_pid, FaultKind::stop_order,
-                      FaultKind::pause_order, FaultKind::full_disk, FaultKind::unreadable});
+                      FaultKind::pause_order, FaultKind::full_disk, FaultKind::unreadable,
+                      FaultKind::deaf_keeper, FaultKind::patrol_first, FaultKind::blind_in_act});
   }
 
   std::map<std::string, std::deque<Duration>> began_;

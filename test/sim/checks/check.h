@@ -71,12 +71,14 @@ std::unique_ptr<Check> make_session_check(SeededWorld& world);
 std::unique_ptr<Check> make_carried_out_check(SeededWorld& world);
 std::unique_ptr<Check> make_tasks_check(SeededWorld& world);
 std::unique_ptr<Check> make_whole_lines_check(SeededWorld& world);
+std::unique_ptr<Check> make_children_kept_check(SeededWorld& world);
 std::unique_ptr<Check> make_patrol_robs_check(SeededWorld& world);
 std::unique_ptr<Check> make_patrol_once_check(SeededWorld& world);
 std::unique_ptr<Check> make_patrol_early_check(SeededWorld& world);
 std::unique_ptr<Check> make_patrol_ladder_check(SeededWorld& world);
 std::unique_ptr<Check> make_patrol_watched_check(SeededWorld& world);
 std::unique_ptr<Check> make_patrol_keepers_check(SeededWorld& world);
+std::unique_ptr<Check> make_patrol_closes_check(SeededWorld& world);
 
 /// A signal that ends a process.
 constexpr bool ends(Kill kill) {
@@ -96,6 +98,8 @@ struct StopOrder {
 };
 StopOrder order_to(const SeededWorld& world, const AgentTruth& agent);
 bool has_fault(const Scenario& scenario, std::initializer_list<FaultKind> kinds);
+/// What was not synced may be lost.
+bool loses_power(const Scenario& scenario);
 /// Files may be lost, or be other than what was written.
 bool loses_files(const Scenario& scenario);
 

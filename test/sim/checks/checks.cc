@@ -16,13 +16,13 @@ std::vector<std::unique_ptr<Check>> make_checks(SeededWorld& world) {
         make_fitness_check, make_journal_first_check, make_preserved_check, make_merged_once_check,
         make_messages_check, make_replay_check, make_stall_found_check, make_nobody_left_check,
         make_nothing_owed_check, make_orders_check, make_session_check, make_carried_out_check,
-        make_tasks_check, make_whole_lines_check}) {
+        make_tasks_check, make_whole_lines_check, make_children_kept_check}) {
     checks.push_back(make(world));
   }
   if (world.scenario.patrol == Duration::zero()) return checks;
-  for (const auto make :
-       {make_patrol_robs_check, make_patrol_once_check, make_patrol_early_check,
-        make_patrol_ladder_check, make_patrol_watched_check, make_patrol_keepers_check}) {
+  for (const auto make : {make_patrol_robs_check, make_patrol_once_check, make_patrol_early_check,
+                          make_patrol_ladder_check, make_patrol_watched_check,
+                          make_patrol_keepers_check, make_patrol_closes_check}) {
     checks.push_back(make(world));
   }
   return checks;
@@ -48,10 +48,17 @@ bool has_fault(const Scenario& scenario, std::initializer_list<FaultKind> kinds)
   });
 }
 
+bool loses_power(const Scenario& scenario) {
+  return has_fault(scenario,
+                   {FaultKind::power_cut, FaultKind::torn_power_cut, FaultKind::lying_disk,
+                    FaultKind::cut_after_dispatch, FaultKind::cut_after_telling});
+}
+
 bool loses_files(const Scenario& scenario) {
-  return has_fault(scenario, {FaultKind::full_disk, FaultKind::unreadable, FaultKind::power_cut,
-                              FaultKind::torn_power_cut, FaultKind::lying_disk,
-                              FaultKind::torn_at_call, FaultKind::newer_version});
+  return loses_power(scenario) ||
+         has_fault(scenario,
+                   {FaultKind::full_disk, FaultKind::unreadable, FaultKind::torn_at_call,
+                    FaultKind::newer_version, FaultKind::deaf_keeper, FaultKind::unwritten_sleep});
 }
 
 }  // namespace tend::sim

@@ -29,15 +29,19 @@ class Identity final : public Check {
     if (of_an_agent && sender.is == Owner::Is::patrol) {
       return violated(fmt::format("the patrol signalled a process of {}", to.agent));
     }
-    if (to.is == Owner::Is::patrol && ends(sent.kill) && world.patrolled_since() &&
-        !has_fault(world.scenario, {FaultKind::slow_disk, FaultKind::full_disk})) {
+    if (to.is == Owner::Is::patrol && ends(sent.kill) && world.patrolled_since() && !is_slow_) {
       violated("the patrol was ended while it ran");
     }
     if (to.is == Owner::Is::keeper && ends(sent.kill) && !world.keeper_is_paused(sent.to.pid) &&
-        !has_fault(world.scenario, {FaultKind::slow_disk, FaultKind::full_disk})) {
+        !is_slow_) {
       violated(fmt::format("the keeper of {} was ended while it ran", to.agent));
     }
   }
+
+ private:
+  const bool is_slow_ =
+      has_fault(world.scenario, {FaultKind::slow_disk, FaultKind::full_disk, FaultKind::wake_in_act,
+                                 FaultKind::unwritten_sleep});
 };
 
 }  // namespace

@@ -93,10 +93,15 @@ class NobodyLeft final : public Check {
     if (agent.plan->parent.empty() || agent.lives.empty() || loses_files(world.scenario)) return;
     const AgentTruth& parent = world.truth().agents.at(agent.plan->parent);
     if (parent.lives.empty() || parent.stop_ordered || agent.stop_ordered || agent.done) return;
-    const bool is_back = parent.lives.back().began > agent.lives.back().progressed &&
-                         !world.processes_of(agent.plan->parent, Owner::Is::keeper).empty();
-    if (is_back)
-      violated(fmt::format("{} ended without {}, which is back", name, agent.plan->parent));
+    if (parent.lives.back().began <= agent.lives.back().progressed) return;
+    const bool is_back = !world.processes_of(agent.plan->parent, Owner::Is::keeper).empty();
+    const auto above = world.heartbeat_of(agent.plan->parent);
+    const bool came_to_its_end = above && above->outcome == WorkOutcome::done;
+    const auto says = world.heartbeat_of(name);
+    const bool is_spent = says->resumes_allowed > 0 && says->resumes_spent >= says->resumes_allowed;
+    if ((is_back || came_to_its_end) && !is_spent) {
+      violated(fmt::format("{} ended without {}, which came back", name, agent.plan->parent));
+    }
   }
   /// One that is known to hang is cured of it, or left to a person.
   void look_for_hang(const std::string& name, const AgentTruth& agent, const Heartbeat& says) {

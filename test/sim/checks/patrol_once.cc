@@ -78,7 +78,10 @@ class PatrolOnce final : public Check {
   }
   void on_tick() override {
     read();
-    const Duration sweeps = with_interval({}, world.scenario.patrol).sweeps.longest;
+    // In a sweep that takes long, for what it asks of version control, all is told in the end.
+    const Duration sweeps =
+        with_interval({}, world.scenario.patrol).sweeps.longest +
+        static_cast<int>(world.scenario.agents.size()) * world.universe.version_control_takes;
     if (asked_amid_.empty() || world.elapsed() - asked_at_ < sweeps) return;
     if (asked_at_ - world.last_fault() > 2 * sweeps) {
       violated("asked while many were silent: " + asked_amid_.front());

@@ -36,8 +36,7 @@ class WholeLines final : public Check {
  private:
   simdjson::dom::parser parser_;
   /// Who forgot a life may count it again.
-  const bool loses_lives_ = has_fault(
-      world.scenario, {FaultKind::power_cut, FaultKind::torn_power_cut, FaultKind::lying_disk});
+  const bool loses_lives_ = loses_power(world.scenario);
 
   template <class Visit>
   void each_line(const std::string& path, const Visit& visit) {
