@@ -61,8 +61,6 @@ void Patrol::sweep(Done done) {
   CHECK(!done_);
   done_ = std::move(done);
   sweep_ = {};
-  tasks_.clear();
-  tasks_problem_.clear();
   plan_ = {};
   concerns_.clear();
   reassigns_.clear();
@@ -70,9 +68,20 @@ void Patrol::sweep(Done done) {
   unread_.clear();
   undone_.clear();
   blind_ = false;
+  list_all();
+}
+
+void Patrol::list_all() {
+  tasks_.clear();
+  tasks_problem_.clear();
+  asleep_ = asleep_so_far();
   // All others are left alone.
   statuses_ = {std::string(kInProgress), std::string(kOpen)};
   list_next();
+}
+
+Duration Patrol::asleep_so_far() {
+  return machine_.clock.now().time_since_epoch() - machine_.clock.awake();
 }
 
 void Patrol::list_next() {
@@ -110,6 +119,9 @@ void Patrol::take_list(const Result<std::vector<Task>>& listed) {
 }
 
 void Patrol::look_around() {
+  // A task that was claimed between the list and a sleep is not on it: the next sweep would take
+  // that sleep for its silence.
+  if (asleep_so_far() - asleep_ >= kSleep) return list_all();
   take_up_what_was_told();
   const auto agents = roster(machine_, home_, Source::heartbeat);
   const WorkersOfHome workers(agents, machine_.clock.wall());

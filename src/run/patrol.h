@@ -83,7 +83,9 @@ class Patrol {
 
  private:
   // Gathering.
+  void list_all();
   void list_next();
+  [[nodiscard]] Duration asleep_so_far();
   void take_list(const Result<std::vector<Task>>& listed);
   void look_around();
   std::vector<TaskFacts> gather_facts(const WorkersOfHome& workers);
@@ -142,6 +144,7 @@ class Patrol {
   std::deque<std::string> statuses_;  // to be listed
   std::string tasks_problem_;
   Duration busy_{};     // the last one, after its plan
+  Duration asleep_{};   // the machine, when the tasks were listed
   bool blind_ = false;  // something could not be looked at: nothing is over for that
   std::vector<Task> tasks_;
   PatrolPlan plan_;
