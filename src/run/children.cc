@@ -59,6 +59,7 @@ void Children::read_registry() {
       child->folder = folder_of_heartbeat(line.heartbeat);
       const std::size_t slash = child->folder.rfind('/');
       if (slash != std::string::npos) child->team = child->folder.substr(0, slash);
+      child->open_team = &teams_[child->team];
       child->name = child->folder.substr(slash + 1);
     }
     child->line = line;
@@ -79,7 +80,7 @@ void Children::end_unregistered() {
 /// Children of ours are two folders below; whoever is elsewhere is opened by its whole path.
 std::unique_ptr<Folder> Children::open(const Child& child, std::string& problem) {
   if (child.team.empty()) return nullptr;
-  auto& folder = teams_[child.team];
+  auto& folder = *child.open_team;
   if (!folder) {
     auto opened = machine_.folders.open(child.team);
     if (!opened) {

@@ -73,8 +73,9 @@ class Children {
   struct Child {
     ChildLine line;
     std::string folder;
-    std::string team;  // the folder that one is in
-    std::string name;  // its last part
+    std::string team;                              // the folder that one is in
+    std::unique_ptr<Folder>* open_team = nullptr;  // of teams_
+    std::string name;                              // its last part
     ChildSeen seen;
     std::unique_ptr<KeeperWatch> watch;
     ChildKeeper keeper = ChildKeeper::none;

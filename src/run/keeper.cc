@@ -149,8 +149,7 @@ void Keeper::look() {
 }
 
 Condition Keeper::look_at_process() {
-  if (!process_) return {};
-  Condition condition = process_->look();
+  Condition condition = process_ ? process_->look() : Condition{};
   if (is_over(condition.state) && notify_socket_) {
     notify_socket_->hand_over();  // what it said before it ended; it may have named a successor
     condition = process_->look();

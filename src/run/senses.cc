@@ -219,9 +219,10 @@ void Senses::remember(std::uint64_t from) {
 }
 
 void Senses::bound(bool life_over) {
-  bound_file(kStreamFile, offsets().stream, kStreamKept, stream_punched_, life_over);
+  const Offsets read = offsets();
+  bound_file(kStreamFile, read.stream, kStreamKept, stream_punched_, life_over);
   bound_file(kErrorFile, errors_size_, kErrorsKept, errors_punched_, life_over);
-  bound_file(kSignalsFile, offsets().said, kSignalsKept, signals_punched_, life_over);
+  bound_file(kSignalsFile, read.said, kSignalsKept, signals_punched_, life_over);
 }
 
 void Senses::bound_file(const char* name, std::uint64_t read, std::uint64_t kept,

@@ -1,6 +1,7 @@
 // Claude Code's stream-json, Codex' exec --json, and lines of any program.
 #include "voice.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 namespace tend::sim {
@@ -23,17 +24,18 @@ class ClaudeSpeech final : public Speech {
   }
   std::string say(std::uint64_t n) override { return assistant(text(n), ""); }
   std::string open(const std::string& call, Duration declared) override {
-    return assistant(
-        tool(call, "Bash",
-             declared > Duration::zero()
-                 ? fmt::format(R"("command":"make {}","timeout":{})", call, milliseconds(declared))
-                 : fmt::format(R"("command":"make {}")", call)),
-        "");
+    return assistant(tool(call, "Bash",
+                          declared > Duration::zero()
+                              ? fmt::format(FMT_COMPILE(R"("command":"make {}","timeout":{})"),
+                                            call, milliseconds(declared))
+                              : fmt::format(FMT_COMPILE(R"("command":"make {}")"), call)),
+                     "");
   }
   std::string close(const std::string& call) override {
     return fmt::format(
-        R"({{"type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{0}","content":"done {0}"}}]}},"parent_tool_use_id":null}})"
-        "\n",
+        FMT_COMPILE(
+            R"({{"type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{0}","content":"done {0}"}}]}},"parent_tool_use_id":null}})"
+            "\n"),
         call);
   }
   std::string open_subagent(const std::string& call) override {
@@ -100,16 +102,16 @@ class ClaudeSpeech final : public Speech {
 
  private:
   static std::string text(std::uint64_t n) {
-    return fmt::format(R"({{"type":"text","text":"words {}"}})", n);
+    return fmt::format(FMT_COMPILE(R"({{"type":"text","text":"words {}"}})"), n);
   }
   static std::string tool(const std::string& call, std::string_view name, std::string_view input) {
-    return fmt::format(R"({{"type":"tool_use","id":"{}","name":"{}","input":{{{}}}}})", call, name,
-                       input);
+    return fmt::format(FMT_COMPILE(R"({{"type":"tool_use","id":"{}","name":"{}","input":{{{}}}}})"),
+                       call, name, input);
   }
   static std::string assistant(std::string_view block, const std::string& of) {
     return fmt::format(
-        R"({{"type":"assistant","message":{{"content":[{}]}},"parent_tool_use_id":{}}})"
-        "\n",
+        FMT_COMPILE(R"({{"type":"assistant","message":{{"content":[{}]}},"parent_tool_use_id":{}}})"
+                    "\n"),
         block, of.empty() ? "null" : fmt::format("\"{}\"", of));
   }
 

@@ -25,8 +25,11 @@ std::string_view take_part(std::string_view& path) {
   return part;
 }
 
+// Of the end of a path: what is before it is common to most of them.
 std::uint64_t hash_of(std::string_view path) {
+  constexpr std::size_t kEnd = 40;
   std::uint64_t hash = path.size();
+  if (path.size() > kEnd) path.remove_prefix(path.size() - kEnd);
   const auto add = [&hash](const char* bytes, std::size_t size) {
     std::uint64_t part = 0;
     std::memcpy(&part, bytes, size);

@@ -139,9 +139,10 @@ bool SimKernel::run(Instant until, const std::function<bool()>& holds) {
 }
 
 void SimKernel::dispatch(SimEvent& event) {
-  const SimRowPtr& owner = event.owner;
+  if (event.program != nullptr && event.program->dead) return;
+  const SimRowPtr owner = event.program != nullptr ? event.program->row : event.owner;
   if (owner != nullptr) {
-    if (owner->over() || (event.program != nullptr && event.program->dead)) return;
+    if (owner->over()) return;
     if (owner->facts.state == RunState::stopped) {
       owner->held.push_back(std::move(event));
       return;
@@ -182,11 +183,10 @@ void SimKernel::post(SimRowPtr owner, Instant when, std::function<void()> run, b
   event.awake = awake;
 }
 
-void SimKernel::post(const SimHandlePtr& program, Instant when, std::function<void()> run,
+void SimKernel::post(const SimHandlePtr& program, Instant when, std::function<void()>&& run,
                      SimTicket& ticket) {
   SimEvent& event = queue.post(when, &ticket);
-  event.owner = program->row;
-  event.run = std::move(run);
+  event.run.swap(run);
   event.program = program;
 }
 

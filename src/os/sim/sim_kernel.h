@@ -144,7 +144,7 @@ class SimKernel {
   bool run(Instant until, const std::function<bool()>& holds);
   void post(SimRowPtr owner, Instant when, std::function<void()> run, bool awake = false);
   /// Something that a program asked to happen, for as long as whoever has the ticket wants it.
-  void post(const SimHandlePtr& program, Instant when, std::function<void()> run,
+  void post(const SimHandlePtr& program, Instant when, std::function<void()>&& run,
             SimTicket& ticket);
   void take_back(const SimHandle& program, const SimTicket& ticket);
   /// Calls a listener soon.

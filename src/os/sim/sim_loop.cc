@@ -10,7 +10,7 @@ constexpr Duration kYear = std::chrono::hours{24 * 365};
 
 class SimTimer final : public Subscription {
  public:
-  SimTimer(SimHandlePtr handle, Instant when, Callback callback) : handle_(std::move(handle)) {
+  SimTimer(const SimHandlePtr& handle, Instant when, Callback&& callback) : handle_(handle) {
     handle_->kernel->post(handle_, when, std::move(callback), ticket_);
   }
   ~SimTimer() override {

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kFew = 48;  // names whose marks are compared faster than they are searched
 constexpr std::size_t kBits = 8;
+constexpr std::size_t kShort = 16;  // bytes of a name that its mark holds whole
 
 constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
 
@@ -21,38 +22,28 @@ std::uint64_t number_at(const char* bytes) {
   return number;
 }
 
-// Differs for nearly all different names: their size, first and last bytes. Cheaper than to
-// compare them, as most names that are looked for are not there, or have a common end.
-inline std::uint64_t mark_of(std::string_view name) {
-  const std::size_t size = name.size();
-  std::uint64_t first = 0;
-  std::uint64_t last = 0;
-  if (size >= 8) {
-    first = number_at<std::uint64_t>(name.data());
-    last = number_at<std::uint64_t>(name.data() + size - 8);
-  } else if (size >= 4) {
-    first = number_at<std::uint32_t>(name.data());
-    last = number_at<std::uint32_t>(name.data() + size - 4);
-  } else {
-    for (const char c : name) first = first << 8U | static_cast<unsigned char>(c);
-  }
-  return (first * kOdd) ^ (last + size);
-}
-
-// Without a call for names that are short, as nearly all are.
-inline bool is_same(std::string_view one, std::string_view other) {
-  const std::size_t size = one.size();
-  if (size != other.size()) return false;
-  if (size < 8 || size > 16) return one == other;
-  const auto same_at = [&](std::size_t at) {
-    return number_at<std::uint64_t>(one.data() + at) == number_at<std::uint64_t>(other.data() + at);
-  };
-  return same_at(0) && same_at(size - 8);
-}
-
-inline std::size_t bits_of(std::uint64_t mark) { return mark * kOdd >> (64U - kBits); }
-
 }  // namespace
+
+// Cheaper to compare than names are, as most that are looked for are not there, or have a common
+// end.
+inline SimEntries::Mark SimEntries::mark_of(std::string_view name) {
+  const std::size_t size = name.size();
+  if (size >= 8) {
+    return {number_at<std::uint64_t>(name.data()), number_at<std::uint64_t>(name.data() + size - 8),
+            size};
+  }
+  if (size >= 4) {
+    return {number_at<std::uint32_t>(name.data()), number_at<std::uint32_t>(name.data() + size - 4),
+            size};
+  }
+  Mark mark{0, 0, size};
+  for (const char c : name) mark.first = mark.first << 8U | static_cast<unsigned char>(c);
+  return mark;
+}
+
+inline std::size_t SimEntries::bits_of(const Mark& mark) {
+  return ((mark.first * kOdd) ^ (mark.last + mark.size)) * kOdd >> (64U - kBits);
+}
 
 std::size_t SimEntries::place_of(std::string_view name) const {
   const auto place = std::ranges::lower_bound(all_, name, {}, &Entry::name);
@@ -60,17 +51,19 @@ std::size_t SimEntries::place_of(std::string_view name) const {
 }
 
 const SimEntries::Entry* SimEntries::look(std::string_view name) const {
-  if (all_.empty()) return nullptr;
   if (places_.empty()) {
     const std::size_t place = place_of(name);
     return place < all_.size() && all_[place].name == name ? &all_[place] : nullptr;
   }
-  const std::uint64_t mark = mark_of(name);
+  const Mark mark = mark_of(name);
+  const auto is_at = [&](std::size_t place) {
+    return marks_[place] == mark && (mark.size <= kShort || all_[place].name == name);
+  };
   const std::size_t likely = places_[bits_of(mark)];
   if (likely == 0) return nullptr;
-  if (marks_[likely - 1] == mark && is_same(all_[likely - 1].name, name)) return &all_[likely - 1];
+  if (is_at(likely - 1)) return &all_[likely - 1];
   for (std::size_t i = 0; i < marks_.size(); ++i) {
-    if (marks_[i] == mark && is_same(all_[i].name, name)) return &all_[i];
+    if (is_at(i)) return &all_[i];
   }
   return nullptr;
 }

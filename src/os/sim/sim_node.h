@@ -41,12 +41,22 @@ class SimEntries {
   [[nodiscard]] auto end() const { return all_.end(); }
 
  private:
+  /// The size of a name, its first bytes and its last: of a short one that is all of it.
+  struct Mark {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+    std::size_t size = 0;
+    bool operator==(const Mark&) const = default;
+  };
+  static Mark mark_of(std::string_view name);
+  static std::size_t bits_of(const Mark& mark);
+
   [[nodiscard]] std::size_t place_of(std::string_view name) const;
   [[nodiscard]] const Entry* look(std::string_view name) const;
   void note_places();
 
   std::vector<Entry> all_;
-  std::vector<std::uint64_t> marks_;  // of the names, in the same order
+  std::vector<Mark> marks_;  // of the names, in the same order
   /// By a few bits of its mark, the place behind a name that has these; 0: none has. Empty if
   /// there are too many.
   std::vector<std::uint8_t> places_;

@@ -31,14 +31,15 @@ class SimProcess final : public Process {
     if (id_.boot_id.empty()) {
       return {RunState::unknown, {}, "it is not known in which boot it was started"};
     }
-    if (id_.boot_id != handle_->kernel->boot_id()) return {RunState::gone, {}, ""};
+    if (id_.boot_id != handle_->kernel->boot_id()) return {RunState::gone, {}, {}};
     if (foreign_) return {RunState::unknown, {}, "it is in another pid namespace"};
-    if (row_ == nullptr) return {reused_ ? RunState::reused : RunState::gone, {}, ""};
+    if (row_ == nullptr) return {reused_ ? RunState::reused : RunState::gone, {}, {}};
+    if (!row_->over()) return {row_->facts.state, {}, {}};
     const SimRowPtr self = handle_->row;
     const bool zombie = row_->facts.state == RunState::zombie;
     if (zombie && row_->facts.parent == self->facts.id.pid) handle_->kernel->reap(row_, self);
-    const bool known = zombie || (row_->over() && row_->reaped_by.lock() == self);
-    return {row_->facts.state, known ? row_->facts.exit : ExitStatus{}, ""};
+    const bool known = zombie || row_->reaped_by.lock() == self;
+    return {row_->facts.state, known ? row_->facts.exit : ExitStatus{}, {}};
   }
 
   [[nodiscard]] Subscribed on_exit(Callback callback) override {

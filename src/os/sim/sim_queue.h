@@ -22,7 +22,7 @@ struct SimTicket {
 };
 
 struct SimEvent {
-  std::shared_ptr<SimRow> owner;  // the process that it happens to; nullptr: the test
+  std::shared_ptr<SimRow> owner;  // the process that it happens to; nullptr: the test or `program`
   std::function<void()> run;
   std::shared_ptr<SimHandle> program;  // that it is for; nullptr: whatever the process runs
   SimTicket* ticket = nullptr;         // of whoever may take it back, who does so before it goes
@@ -42,7 +42,7 @@ class SimQueue {
   /// False if it is not here any more.
   bool take_back(const SimTicket& ticket);
   /// Takes the next event, if there is one until then, and now() has moved to it. Else now() is
-  /// `until`, and it is false.
+  /// `until`, and it is false. REQUIRES an empty event.
   bool next(Instant until, SimEvent& event);
 
   /// Time passes and nothing happens in it: what comes due meanwhile is late.

@@ -73,7 +73,7 @@ class WholeLines final : public Check {
         return;
       }
       if ((is != "tool-open" && is != "tool-close") || id.starts_with("again-")) return;
-      if (heard.insert(fmt::format("{} {}", is, id)).second) return;
+      if (heard.insert(std::string(is).append(" ").append(id)).second) return;
       violated(fmt::format("{}: {} {} stands twice in its journal", agent, is, id));
     });
   }
