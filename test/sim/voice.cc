@@ -1,7 +1,8 @@
 // Claude Code's stream-json, Codex' exec --json, and lines of any program.
 #include "voice.h"
 
-#include <fmt/compile.h>
+#include <initializer_list>
+
 #include <fmt/format.h>
 
 namespace tend::sim {
@@ -14,6 +15,16 @@ std::int64_t milliseconds(Duration time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
 
+/// Many times as fast as a format: what an agent says all the time is put together by it.
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::size_t size = 0;
+  for (const std::string_view part : parts) size += part.size();
+  std::string whole;
+  whole.reserve(size);
+  for (const std::string_view part : parts) whole += part;
+  return whole;
+}
+
 class ClaudeSpeech final : public Speech {
  public:
   std::string begin(std::string_view session) override {
@@ -24,19 +35,17 @@ class ClaudeSpeech final : public Speech {
   }
   std::string say(std::uint64_t n) override { return assistant(text(n), ""); }
   std::string open(const std::string& call, Duration declared) override {
-    return assistant(tool(call, "Bash",
-                          declared > Duration::zero()
-                              ? fmt::format(FMT_COMPILE(R"("command":"make {}","timeout":{})"),
-                                            call, milliseconds(declared))
-                              : fmt::format(FMT_COMPILE(R"("command":"make {}")"), call)),
-                     "");
+    return assistant(
+        tool(call, "Bash",
+             declared > Duration::zero()
+                 ? fmt::format(R"("command":"make {}","timeout":{})", call, milliseconds(declared))
+                 : joined({R"("command":"make )", call, "\""})),
+        "");
   }
   std::string close(const std::string& call) override {
-    return fmt::format(
-        FMT_COMPILE(
-            R"({{"type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{0}","content":"done {0}"}}]}},"parent_tool_use_id":null}})"
-            "\n"),
-        call);
+    return joined(
+        {R"({"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":")",
+         call, R"(","content":"done )", call, R"("}]},"parent_tool_use_id":null})", "\n"});
   }
   std::string open_subagent(const std::string& call) override {
     return assistant(tool(call, "Task", R"("prompt":"look into it")"), "");
@@ -102,17 +111,17 @@ class ClaudeSpeech final : public Speech {
 
  private:
   static std::string text(std::uint64_t n) {
-    return fmt::format(FMT_COMPILE(R"({{"type":"text","text":"words {}"}})"), n);
+    return joined({R"({"type":"text","text":"words )", std::to_string(n), R"("})"});
   }
   static std::string tool(const std::string& call, std::string_view name, std::string_view input) {
-    return fmt::format(FMT_COMPILE(R"({{"type":"tool_use","id":"{}","name":"{}","input":{{{}}}}})"),
-                       call, name, input);
+    return joined({R"({"type":"tool_use","id":")", call, R"(","name":")", name, R"(","input":{)",
+                   input, "}}"});
   }
   static std::string assistant(std::string_view block, const std::string& of) {
-    return fmt::format(
-        FMT_COMPILE(R"({{"type":"assistant","message":{{"content":[{}]}},"parent_tool_use_id":{}}})"
-                    "\n"),
-        block, of.empty() ? "null" : fmt::format("\"{}\"", of));
+    const std::string_view quote = of.empty() ? "" : "\"";
+    return joined({R"({"type":"assistant","message":{"content":[)", block,
+                   R"(]},"parent_tool_use_id":)", quote, of.empty() ? std::string_view("null") : of,
+                   quote, "}\n"});
   }
 
   std::string session_;

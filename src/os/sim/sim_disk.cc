@@ -218,11 +218,17 @@ void SimDisk::release_locks_of(std::int64_t pid) {
 }
 
 std::string SimDisk::path_of(const SimNode& node) {
-  const SimNodePtr folder = node.above.lock();
-  if (folder == nullptr) return "/";
-  const std::string above = folder->above.lock() == nullptr ? "" : path_of(*folder);
-  const bool has_name = folder->entries.find(node.name).get() == &node;
-  return above + "/" + (has_name ? node.name : "(deleted)");
+  std::vector<std::string_view> parts;  // the last one first
+  const SimNode* below = &node;
+  for (SimNodePtr folder = below->above.lock(); folder != nullptr; folder = below->above.lock()) {
+    const bool has_name = folder->entries.find(below->name).get() == below;
+    parts.emplace_back(has_name ? std::string_view(below->name) : "(deleted)");
+    below = folder.get();
+  }
+  if (parts.empty()) return "/";
+  std::string path;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) path.append("/").append(*part);
+  return path;
 }
 
 void SimDisk::tell(SimNode& node) {

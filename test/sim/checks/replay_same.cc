@@ -3,12 +3,12 @@
 #include <span>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "checks/check.h"
 #include "run/replay.h"
 #include "sense/trace_reader.h"
 #include "store/journal.h"
+#include "store/json.h"
 #include "store/policy_json.h"
 
 namespace tend::sim {
@@ -52,10 +52,12 @@ class JournalTwice final : ByteSource, DecisionSink {
     add(replayed_, at, is_verdict ? word(decision.verdict) : word(decision.action));
   }
   void hear(std::string_view line, Instant at) {
-    const auto json = nlohmann::json::parse(line, nullptr, false);
-    if (!json.is_object() || json.contains("carried")) return;
+    const auto json = parse_object(line, line.size());
+    if (!json || json->contains("carried")) return;
     for (const char* what : {"verdict", "action"}) {
-      if (json.contains(what)) add(recorded_, at, json[what].get<std::string>());
+      if (const ReadJson* const said = find_field(*json, what)) {
+        add(recorded_, at, said->get<std::string>());
+      }
     }
   }
   static void add(std::vector<std::string>& to, Instant at, std::string_view which) {
