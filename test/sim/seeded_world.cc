@@ -89,6 +89,12 @@ std::string variable_in(const std::vector<std::string>& environment, std::string
   return "";
 }
 
+/// nullptr if there is none.
+const SimNode* file_in(const SimDisk& disk, const std::string& folder, std::string_view name) {
+  const SimNodePtr& node = disk.find(folder);
+  return node == nullptr ? nullptr : node->entries.find(name).get();
+}
+
 bool is_voice(const std::string& command) {
   return std::ranges::find(kVoiceWords, command) != kVoiceWords.end();
 }
@@ -578,14 +584,14 @@ std::optional<Heartbeat> SeededWorld::heartbeat_of(const std::string& agent) con
 
 bool SeededWorld::is_over(const std::string& agent) const {
   // Asked for every half minute by whoever waits: not worth a parser, nor a copy.
-  const SimNodePtr& file = universe.disk.find(folder_of(agent).append("/").append(kHeartbeatFile));
+  const SimNode* const file = file_in(universe.disk, folder_of(agent), kHeartbeatFile);
   if (file == nullptr) return false;
   const std::string_view status = behind(file->bytes, R"("status":")");
   return status.starts_with("completed\"") || status.starts_with("withdrawn\"");
 }
 
 bool SeededWorld::is_to_pause(const std::string& agent) const {
-  const SimNodePtr& file = universe.disk.find(folder_of(agent).append("/").append(kIntentFile));
+  const SimNode* const file = file_in(universe.disk, folder_of(agent), kIntentFile);
   return file != nullptr && file->bytes.contains(R"("pause")");
 }
 

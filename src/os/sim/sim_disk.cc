@@ -68,8 +68,9 @@ SimDisk::SimDisk(std::function<WallTime()> wall, Changed changed)
   }
 }
 
+// REQUIRES a power of two of places.
 const SimNodePtr& SimDisk::find(std::string_view path) const {
-  Found& found = found_[hash_of(path) % found_.size()];
+  Found& found = found_[hash_of(path) & (found_.size() - 1)];
   if (found.as_of != names_changed_ || found.path != path) {
     found.path = path;
     found.node = &walk(path);

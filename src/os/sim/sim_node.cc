@@ -50,24 +50,6 @@ std::size_t SimEntries::place_of(std::string_view name) const {
   return static_cast<std::size_t>(place - all_.begin());
 }
 
-const SimEntries::Entry* SimEntries::look(std::string_view name) const {
-  if (places_.empty()) {
-    const std::size_t place = place_of(name);
-    return place < all_.size() && all_[place].name == name ? &all_[place] : nullptr;
-  }
-  const Mark mark = mark_of(name);
-  const auto is_at = [&](std::size_t place) {
-    return marks_[place] == mark && (mark.size <= kShort || all_[place].name == name);
-  };
-  const std::size_t likely = places_[bits_of(mark)];
-  if (likely == 0) return nullptr;
-  if (is_at(likely - 1)) return &all_[likely - 1];
-  for (std::size_t i = 0; i < marks_.size(); ++i) {
-    if (is_at(i)) return &all_[i];
-  }
-  return nullptr;
-}
-
 void SimEntries::note_places() {
   places_.clear();
   if (marks_.empty() || marks_.size() > kFew) return;
@@ -78,11 +60,27 @@ void SimEntries::note_places() {
 }
 
 const SimNodePtr& SimEntries::find(std::string_view name) const {
-  const Entry* entry = look(name);
-  return entry == nullptr ? kNothing : entry->node;
+  if (places_.empty()) {
+    const std::size_t place = place_of(name);
+    return place < all_.size() && all_[place].name == name ? all_[place].node : kNothing;
+  }
+  const Mark mark = mark_of(name);
+  const auto is_at = [&](std::size_t place) {
+    return marks_[place] == mark && (mark.size <= kShort || all_[place].name == name);
+  };
+  const std::size_t likely = places_[bits_of(mark)];
+  if (likely == 0) return kNothing;
+  if (is_at(likely - 1)) return all_[likely - 1].node;
+  for (std::size_t i = 0; i < marks_.size(); ++i) {
+    if (is_at(i)) return all_[i].node;
+  }
+  return kNothing;
 }
 
-bool SimEntries::contains(std::string_view name) const { return look(name) != nullptr; }
+bool SimEntries::contains(std::string_view name) const {
+  const std::size_t place = place_of(name);
+  return place < all_.size() && all_[place].name == name;
+}
 
 void SimEntries::put(std::string_view name, SimNodePtr node) {
   const std::size_t place = place_of(name);

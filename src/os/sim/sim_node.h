@@ -52,7 +52,6 @@ class SimEntries {
   static std::size_t bits_of(const Mark& mark);
 
   [[nodiscard]] std::size_t place_of(std::string_view name) const;
-  [[nodiscard]] const Entry* look(std::string_view name) const;
   void note_places();
 
   std::vector<Entry> all_;

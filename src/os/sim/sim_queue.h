@@ -54,27 +54,26 @@ class SimQueue {
   void clear();
 
  private:
-  /// A place in the heap: no entry is before the one at half its index.
+  /// When the event in a slot happens.
   struct Entry {
     Instant when{};
     std::uint64_t sequence = 0;
     std::size_t slot = 0;
-    bool operator<(const Entry& other) const {
-      return when != other.when ? when < other.when : sequence < other.sequence;
+    [[nodiscard]] bool is_after(const Entry& other) const {
+      return when != other.when ? when > other.when : sequence > other.sequence;
     }
   };
   struct Slot {
     SimEvent event;
+    Instant when{};
     std::uint64_t sequence = 0;  // 0: free
-    std::size_t place = 0;       // in the heap
   };
 
-  void put(std::size_t place, const Entry& entry);
-  void rise(std::size_t place);
-  void sink(std::size_t place);
-  void take(std::size_t place, SimEvent& event);
+  /// Where an entry stands in the agenda, or would.
+  [[nodiscard]] std::vector<Entry>::iterator place_of(const Entry& entry);
+  void take(std::size_t slot, SimEvent& event);
 
-  std::vector<Entry> heap_;
+  std::vector<Entry> agenda_;  // what happens next is the last
   std::vector<Slot> slots_;
   std::vector<std::size_t> free_;
   std::uint64_t sequence_ = 0;
