@@ -16,9 +16,11 @@ class SimProcess final : public Process {
     if (handle_->dead || handle_->kernel == nullptr) return;
     const SimRowPtr now = handle_->kernel->find(id_.pid);
     foreign_ = id_.pid_ns != handle_->kernel->settings.pid_ns;
+    // Nobody who asks outlives its boot.
+    of_this_boot_ = id_.boot_id == handle_->kernel->boot_id();
     if (now == nullptr || now->facts.state == RunState::gone) return;
     if (now->facts.id == id_) row_ = now;
-    reused_ = row_ == nullptr && id_.boot_id == handle_->kernel->boot_id();
+    reused_ = row_ == nullptr && of_this_boot_;
   }
 
   [[nodiscard]] const ProcessId& id() const override { return id_; }
@@ -31,7 +33,7 @@ class SimProcess final : public Process {
     if (id_.boot_id.empty()) {
       return {RunState::unknown, {}, "it is not known in which boot it was started"};
     }
-    if (id_.boot_id != handle_->kernel->boot_id()) return {RunState::gone, {}, {}};
+    if (!of_this_boot_) return {RunState::gone, {}, {}};
     if (foreign_) return {RunState::unknown, {}, "it is in another pid namespace"};
     if (row_ == nullptr) return {reused_ ? RunState::reused : RunState::gone, {}, {}};
     if (!row_->over()) return {row_->facts.state, {}, {}};
@@ -68,6 +70,7 @@ class SimProcess final : public Process {
   SimHandlePtr handle_;
   ProcessId id_;
   SimRowPtr row_;  // held like a descriptor: it cannot come to mean another
+  bool of_this_boot_ = false;
   bool reused_ = false;
   bool foreign_ = false;
 };
