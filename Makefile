@@ -5,7 +5,7 @@ WORLDS ?= 1000
 FIRST ?= 1
 FILES_NEWEST ?= all
 FILES = git ls-files -z --cached --others --exclude-standard -- '*.cc' '*.h'
-.PHONY: demo test test-agents bench sim mutants fuzz install format tidy clean setup
+.PHONY: demo test test-agents bench sim mutants fuzz sanitize install format tidy clean setup
 
 setup:
 	@tools/setup
@@ -39,6 +39,11 @@ mutants: setup
 
 fuzz: setup
 	@tools/fuzz $(SECONDS)
+
+sanitize: setup
+	@echo "sanitize: building"
+	@cmake --preset asan >/dev/null && cmake --build --preset asan
+	@tools/run-tests asan --progress && echo "sanitize: all tests passed"
 
 install: setup
 	@echo "install: building"

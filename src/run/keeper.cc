@@ -55,10 +55,6 @@ Exit exit_of(const ExitStatus& status) {
 constexpr std::size_t kMostEventsKept = 200;
 constexpr Duration kMayHaveSpoken = 15min;  // after output was lost
 
-bool is_over(RunState state) {
-  return state == RunState::zombie || state == RunState::gone || state == RunState::reused;
-}
-
 }  // namespace
 
 Keeper::Keeper(Machine& machine, std::unique_ptr<Folder> folder, std::unique_ptr<Folder> home,
@@ -146,6 +142,10 @@ void Keeper::look() {
   looking_ = false;
   if (!batch_.signals.empty() || senses_->has_more()) look_is_due_ = true;
   if (stage_ < Stage::over) schedule();
+}
+
+bool Keeper::is_over(RunState state) {
+  return state == RunState::zombie || state == RunState::gone || state == RunState::reused;
 }
 
 Condition Keeper::look_at_process() {

@@ -92,6 +92,7 @@ class Keeper {
   void look();
   void look_now();
   void look_soon();
+  [[nodiscard]] static bool is_over(RunState state);
   Condition look_at_process();
   void note_process(const Condition& condition);
   void judge_now(Instant now);

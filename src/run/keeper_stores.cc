@@ -25,10 +25,6 @@ std::string home_of_user(const std::vector<std::string>& environment) {
   return found == environment.end() ? "" : found->substr(kName.size());
 }
 
-bool is_over(RunState state) {
-  return state == RunState::zombie || state == RunState::gone || state == RunState::reused;
-}
-
 std::string poked_words(const Result<Ran>& ran) {
   if (!ran) return "not poked: " + ran.error().text;
   if (ran->timed_out) return "not poked: the command did not end";
