@@ -340,8 +340,8 @@ void Keeper::do_begin_again() {
   const Ruling ruling = chain_.front();
   if (const std::string why = why_not_begin(ruling); !why.empty()) {
     finish_first("not done: " + why);
-    const bool is_over = !process_ && ruling.life == recorder_->life() && !watches_stores();
-    if (is_over) leave(WorkOutcome::failed, ended_by_);
+    const bool ends_here = !process_ && ruling.life == recorder_->life() && !watches_stores();
+    if (ends_here) leave(WorkOutcome::failed, ended_by_);
     return;
   }
   if (process_) {

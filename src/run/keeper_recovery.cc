@@ -147,15 +147,15 @@ void Keeper::subscribe() {
 
 /// Whoever could not begin again does not stop: with the configuration that it has, it can go on.
 void Keeper::reload() {
-  const bool is_over = stage_ >= Stage::over;
-  const auto may = is_over || !settings_.may_reload ? Result<void>{} : settings_.may_reload();
+  const bool is_leaving = stage_ >= Stage::over;
+  const auto may = is_leaving || !settings_.may_reload ? Result<void>{} : settings_.may_reload();
   if (!may) {
     const std::string said = "not reloaded, it goes on as it was: " + may.error().text;
     recorder_->remark(said);
     event("note", said, "", true);
     return look_soon();
   }
-  wants_reload_ = !is_over;
+  wants_reload_ = !is_leaving;
   stop_loop();
 }
 
