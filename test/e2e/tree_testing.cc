@@ -61,7 +61,8 @@ std::string joined(const std::vector<std::string>& words) {
   return all;
 }
 
-bool has(const std::vector<std::string>& all, const std::string& one) {
+template <class T>
+bool has(const std::vector<T>& all, const T& one) {
   return std::ranges::find(all, one) != all.end();
 }
 
@@ -174,8 +175,10 @@ bool TreeE2e::is_at_work(const std::string& name) const {
   const Json lock = lock_of(name);
   const auto keeper = static_cast<pid_t>(number_in(lock, "keeper_pid"));
   const auto process = static_cast<pid_t>(number_in(lock, "pid"));
-  return keeper != 0 && process != 0 && is_running(keeper) && is_running(process) &&
-         text_in(says(name), "status") == "running";
+  const bool runs = keeper != 0 && process != 0 && is_running(keeper) && is_running(process) &&
+                    text_in(says(name), "status") == "running";
+  // A process is there a moment before its agent has signed.
+  return runs && has(ledger()[name].starts, number_in(lock, "life"));
 }
 
 bool TreeE2e::is_over(const std::string& name) const {
