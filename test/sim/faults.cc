@@ -439,7 +439,10 @@ void SeededWorld::strike_unwritten(const std::string& agent) {
   universe.disk.room = 0;
   sleep(lasts);
   universe.after(kLooksAgain, [this, agent] {
-    const bool saw_it = !processes_of(agent, Owner::Is::keeper).empty();
+    // Room that came back meanwhile is seen by the keeper that dies, and what it knew dies with it.
+    const auto keepers = processes_of(agent, Owner::Is::keeper);
+    const bool saw_it =
+        keepers.size() == 1 && !keeper_is_paused(keepers.front()) && universe.disk.room.has_value();
     kill_keepers(agent);
     heal();
     put_keeper_on(folder_of(agent));

@@ -75,9 +75,14 @@ class NobodyLeft final : public Check {
       violated(fmt::format("{} did all its work, and counts as {}", name,
                            kWorkOutcomeWords[static_cast<std::size_t>(says->outcome)]));
     }
-    const bool just_died = world.elapsed() - ended_[name] < kReturnMayTake;
+    // The hold of one that looped may have ended long after its process.
+    const Duration return_may_take = kReturnMayTake + 4 * world.universe.version_control_takes;
+    const std::chrono::duration<double> dead_for(says ? calendar_seconds(world.wall()) - says->since
+                                                      : 0);
+    const bool just_died =
+        world.elapsed() - ended_[name] < return_may_take || dead_for < return_may_take;
     if (!over && !runs && kept && says && says->verdict == Verdict::dead && says->next.empty() &&
-        !just_died && !world.is_to_pause(name)) {
+        says->outcome == WorkOutcome::none && !just_died && !world.is_to_pause(name)) {
       violated(fmt::format("{} is dead, and nobody brings it back", name));
     }
     if (!over && !kept && agent.lives.empty() && !agent.stop_ordered &&
