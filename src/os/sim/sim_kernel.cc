@@ -139,8 +139,11 @@ bool SimKernel::run(Instant until, const std::function<bool()>& holds) {
 }
 
 void SimKernel::dispatch(SimEvent& event) {
-  if (event.program != nullptr && event.program->dead) return;
-  const SimRowPtr owner = event.program != nullptr ? event.program->row : event.owner;
+  SimRowPtr owner = event.owner;
+  if (const SimHandle* const program = event.program.get(); program != nullptr) {
+    if (program->dead) return;
+    owner = program->row;
+  }
   if (owner != nullptr) {
     if (owner->over()) return;
     if (owner->facts.state == RunState::stopped) {

@@ -15,10 +15,11 @@ constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
 
 const SimNodePtr kNothing;
 
+// Its bytes from `at` on, as a number. REQUIRES that there are enough of them.
 template <class Number>
-std::uint64_t number_at(const char* bytes) {
+std::uint64_t number_at(std::string_view text, std::size_t at) {
   Number number = 0;
-  std::memcpy(&number, bytes, sizeof(number));
+  std::memcpy(&number, text.substr(at, sizeof(number)).data(), sizeof(number));
   return number;
 }
 
@@ -29,12 +30,10 @@ std::uint64_t number_at(const char* bytes) {
 inline SimEntries::Mark SimEntries::mark_of(std::string_view name) {
   const std::size_t size = name.size();
   if (size >= 8) {
-    return {number_at<std::uint64_t>(name.data()), number_at<std::uint64_t>(name.data() + size - 8),
-            size};
+    return {number_at<std::uint64_t>(name, 0), number_at<std::uint64_t>(name, size - 8), size};
   }
   if (size >= 4) {
-    return {number_at<std::uint32_t>(name.data()), number_at<std::uint32_t>(name.data() + size - 4),
-            size};
+    return {number_at<std::uint32_t>(name, 0), number_at<std::uint32_t>(name, size - 4), size};
   }
   Mark mark{0, 0, size};
   for (const char c : name) mark.first = mark.first << 8U | static_cast<unsigned char>(c);

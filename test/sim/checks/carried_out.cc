@@ -22,7 +22,7 @@ class CarriedOut final : public Check {
     if (life == nullptr || life->process != sent.to) return;
     const auto known = ending_.find(to.agent);
     if (known != ending_.end() && known->second.life == life->number) return;
-    ending_[to.agent] = {life->number, world.elapsed()};
+    ending_[to.agent] = {life->number, world.elapsed(), world.awake()};
   }
   void on_tick() override {
     if (may_be_stopped_) note_orders();
@@ -31,6 +31,7 @@ class CarriedOut final : public Check {
       if (!is_looked_after(name)) {
         if (const auto begun = ending_.find(name); begun != ending_.end()) {
           begun->second.at = world.elapsed();  // whoever comes has its time from there
+          begun->second.was_left = true;
         }
         continue;
       }
@@ -44,6 +45,8 @@ class CarriedOut final : public Check {
   struct Begun {
     std::uint32_t life = 0;
     Duration at{};
+    Duration awake{};       // the same moment, by the time that the machine was awake
+    bool was_left = false;  // nobody looked after it for a while
   };
   static constexpr Duration kEndMayTake = 10min;   // three signals, and the saving of work
   static constexpr Duration kGraceMayTake = 4min;  // the look, and the saving of work
@@ -58,6 +61,11 @@ class CarriedOut final : public Check {
   void look_for_end(const std::string& name, const LifeTruth& life) {
     const auto begun = ending_.find(name);
     if (begun == ending_.end() || begun->second.life != life.number) return;
+    // Who outlived its keeper's end and works again is judged anew.
+    if (begun->second.was_left && life.progressed > begun->second.awake) {
+      ending_.erase(begun);
+      return;
+    }
     if (world.elapsed() - begun->second.at < kEndMayTake || !was_calm(begun->second.at)) return;
     violated(fmt::format("{} life {} is being ended since {} s, and runs", name, life.number,
                          (world.elapsed() - begun->second.at) / 1s));
