@@ -19,7 +19,7 @@ const SimNodePtr kNothing;
 template <class Number>
 std::uint64_t number_at(std::string_view text, std::size_t at) {
   Number number = 0;
-  std::memcpy(&number, text.substr(at, sizeof(number)).data(), sizeof(number));
+  std::memcpy(&number, &text[at], sizeof(number));
   return number;
 }
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/duration.h"
 #include "checks/check.h"
 #include "judge/patrol.h"
 #include "run/patrol_process.h"
@@ -74,7 +75,15 @@ class PatrolOnce final : public Check {
         id_ends == std::string::npos || event.text.contains(": open for ")) {
       return;
     }
-    count("warn", event.text.substr(kTask.size(), id_ends - kTask.size()), event.text);
+    const std::string task = event.text.substr(kTask.size(), id_ends - kTask.size());
+    // While somebody waits for a command, beats and warnings pile up: a warning says itself when
+    // the last beat was.
+    const auto warned = warned_at_.find(task);
+    if (warned != warned_at_.end() && beat_before(event) > warned->second) {
+      forget({"warn", "ping", "escalate", "reassign"}, task);
+    }
+    warned_at_[task] = event.at;
+    count("warn", task, event.text);
   }
   void on_tick() override {
     read();
@@ -94,6 +103,16 @@ class PatrolOnce final : public Check {
     std::uint64_t times = 0;
     std::uint64_t begun = 0;  // patrols, when it was first said
   };
+
+  /// By the calendar; 0 if it says nothing of a beat.
+  static double beat_before(const Event& event) {
+    constexpr std::string_view kBefore = "last beat ";
+    const std::size_t begin = event.text.find(kBefore);
+    if (begin == std::string::npos) return 0;
+    const std::size_t from = begin + kBefore.size();
+    const auto age = parse_duration(event.text.substr(from, event.text.find(' ', from) - from));
+    return age ? event.at - std::chrono::duration<double>(*age).count() : 0;
+  }
 
   void read() {
     if (!database_) return;
@@ -149,6 +168,7 @@ class PatrolOnce final : public Check {
 
   std::unique_ptr<Database> database_;
   std::map<std::pair<std::string, std::string>, Said> said_;  // what, about what
+  std::map<std::string, double> warned_at_;                   // by the calendar
   std::uint64_t begun_ = 0;                                   // patrols
   bool many_are_silent_ = false;
   std::vector<std::string> asked_amid_;
