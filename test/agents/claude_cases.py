@@ -202,7 +202,7 @@ def unknown_session(stage):
     check(len(set(stage.sessions())) >= 2, "it has another session: %s" % stage.sessions())
     check(PROMPT in stage.requests()[1]["said"], "it has its first order again")
     check(stage.tool_log() == ["begin", "begin", "end"], "the tool never ran twice at once")
-    check(stage.verdicts()[-1] == "finished", "it is finished")
+    stage.check_finished()
 
 
 @case("claude")

@@ -210,6 +210,13 @@ class Stage:
 
     # --- What many cases promise ------------------------------------------------------------------
 
+    def check_finished(self):
+        """The heartbeat knows first; what people follow is written a moment later."""
+        end = time.time() + 10
+        while self.verdicts()[-1:] != ["finished"]:
+            check(time.time() < end, "it is finished")
+            time.sleep(0.05)
+
     def check_left_alone(self):
         """Nobody ended it, nobody began it anew."""
         check(self.heartbeat().get("life") == 1, "there is one life")
@@ -217,7 +224,7 @@ class Stage:
         check(not acted, "nothing is done to it, but: " + ", ".join(acted))
         judged = [v for v in self.verdicts() if v in ("stalled", "dead", "looping")]
         check(not judged, "it is never taken for worse than suspect, but: " + ", ".join(judged))
-        check(self.verdicts()[-1] == "finished", "it is finished")
+        self.check_finished()
 
     def check_resumed(self, life=2):
         """It was brought back in its own session, was told so, and finished."""
@@ -227,7 +234,7 @@ class Stage:
         told = [n for n in self.requests() if "You were interrupted" in n["said"]]
         check(told, "the model is told that it was interrupted")
         check(PROMPT in told[0]["said"], "the model sees what was said before")
-        check(self.verdicts()[-1] == "finished", "it is finished")
+        self.check_finished()
 
     def check_saved(self, name, text):
         """What was not committed is in the commit that was made before anything was done to it."""
