@@ -284,8 +284,10 @@ void Keeper::remember_own_looks() {
   const bool unwritten = !recorder_->problem().empty();
   const Duration slept = slept_so_far();
   const bool is_news = !record_.slept || slept - *record_.slept >= kSleepCounts;
-  if (record_.unwritten == unwritten && (unwritten || !is_news)) return;
-  record_.unwritten = unwritten;
+  // What was lost may have been a sign of work: whoever comes after us has to be as patient.
+  const bool lacks = unwritten || (not_ended_before_ && machine_.clock.now() < *not_ended_before_);
+  if (record_.unwritten == lacks && (unwritten || !is_news)) return;
+  record_.unwritten = lacks;
   if (!unwritten) record_.slept = slept;
   std::ignore = lock_->write(record_);
 }
