@@ -48,6 +48,22 @@ TEST_F(Faults, of_a_full_disk_leave_a_hanging_agent_alone_until_there_is_room) {
   expect_working(2);
 }
 
+TEST_F(Faults, of_a_full_disk_make_the_next_keeper_as_patient_as_the_one_that_saw_it) {
+  behave(hang_once);
+  kept.start_keeper();
+  universe.run_for(30s);
+  universe.disk.room = 0;
+  universe.run_for(5min);
+  universe.disk.room.reset();
+  universe.run_for(1min);  // it can write again, and knows what it owes
+  universe.kill(kept.keeper);
+  kept.start_keeper();
+  universe.run_for(13min);
+  EXPECT_EQ(starts(), 1) << "what it printed meanwhile is lost: it has its time again";
+  universe.run_for(15min);
+  expect_working(2);
+}
+
 TEST_F(Faults, of_a_full_disk_let_a_stop_through) {
   have_a_work_tree(1s);
   kept.start_keeper();
