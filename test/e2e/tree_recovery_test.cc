@@ -166,10 +166,13 @@ TEST_F(TreeRecoveryTest,
        a_keeper_that_dies_while_a_recovery_counts_on_it_is_begun_like_the_others) {
   ASSERT_NO_FATAL_FAILURE(grow());
   const pid_t root = keeper_of("root");
+  const pid_t leaf = keeper_of("leaf");
   ASSERT_TRUE(signal_process_of(home(), root, SIGSTOP));  // it holds its lock and does nothing
+  ASSERT_TRUE(signal_process_of(home(), leaf, SIGSTOP));  // it would put one on its parent itself
   ASSERT_NO_FATAL_FAILURE(kill_all({process_of("root"), keeper_of("middle")}));
   Background recovery = start_tend({"recover"});
   ASSERT_TRUE(eventually([&] { return recovery.out().contains("(by the keeper of root)"); }));
+  ASSERT_TRUE(signal_process_of(home(), leaf, SIGCONT));
   ASSERT_TRUE(kill(root));
   const auto ran = recovery.wait();
   EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
