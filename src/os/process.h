@@ -69,7 +69,10 @@ struct Launch {
   std::string working_folder;
   std::string output;  // a file to append to; empty: /dev/null
   std::string error;
-  bool inherit_input = false;  // else /dev/null
+  bool inherit_input = false;
+  /// Its standard input, if it does not inherit ours: a fifo, opened for reading and writing, so
+  /// that it never comes to an end. Empty: /dev/null.
+  std::string input;
   /// Files opened for reading and writing (a fifo has thus always a reader), at these numbers.
   std::vector<std::pair<int, std::string>> extra;
   std::string group;  // of make_group(); empty: none

@@ -55,8 +55,11 @@ bool can_be_watched(int descriptor) {
   return ::fstat(descriptor, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode);
 }
 
-bool is_readable(int descriptor) {
-  pollfd asked{descriptor, POLLIN, 0};
+using WaitFor = asio::posix::descriptor_base::wait_type;
+
+bool is_ready(int descriptor, WaitFor wait) {
+  const bool reads = wait == WaitFor::wait_read;
+  pollfd asked{descriptor, static_cast<short>(reads ? POLLIN : POLLOUT), 0};
   return ::poll(&asked, 1, 0) > 0;
 }
 
@@ -64,8 +67,8 @@ bool is_readable(int descriptor) {
 /// subscription.
 class Watch final : public std::enable_shared_from_this<Watch> {
  public:
-  Watch(asio::io_context& context, Callback callback)
-      : descriptor_(context), callback_(std::move(callback)) {}
+  Watch(asio::io_context& context, WaitFor wait_for, Callback callback)
+      : descriptor_(context), wait_for_(wait_for), callback_(std::move(callback)) {}
   ~Watch() { end(); }
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
@@ -86,24 +89,30 @@ class Watch final : public std::enable_shared_from_this<Watch> {
 
  private:
   void wait() {
-    descriptor_.async_wait(asio::posix::descriptor_base::wait_read,
-                           [weak = weak_from_this()](const error_code& error) {
-                             const auto watch = weak.lock();
-                             if (watch != nullptr && !error) watch->ready();
-                           });
+    descriptor_.async_wait(wait_for_, [weak = weak_from_this()](const error_code& error) {
+      const auto watch = weak.lock();
+      if (watch != nullptr && !error) watch->ready();
+    });
   }
 
   void ready() {
     if (!descriptor_.is_open()) return;
     // Asio recycles its bookkeeping: an event of a descriptor that was given up in this very round
     // can reach the one that came after it.
-    if (is_readable(descriptor_.native_handle())) callback_();
+    if (is_ready(descriptor_.native_handle(), wait_for_)) callback_();
     if (descriptor_.is_open()) wait();
   }
 
   asio::posix::stream_descriptor descriptor_;
+  WaitFor wait_for_;
   Callback callback_;
 };
+
+Subscribed watched(asio::io_context& context, int descriptor, WaitFor wait_for, Callback callback) {
+  auto watch = std::make_shared<Watch>(context, wait_for, std::move(callback));
+  if (!watch->start(descriptor)) return nullptr;
+  return until([watch = std::move(watch)] { watch->end(); });
+}
 
 }  // namespace
 
@@ -144,9 +153,11 @@ Subscribed LinuxLoop::on_change(const std::string& folder, Callback callback) {
 }
 
 Subscribed LinuxLoop::when_readable(int descriptor, Callback callback) {
-  auto watch = std::make_shared<Watch>(core_->context, std::move(callback));
-  if (!watch->start(descriptor)) return nullptr;
-  return until([watch = std::move(watch)] { watch->end(); });
+  return watched(core_->context, descriptor, WaitFor::wait_read, std::move(callback));
+}
+
+Subscribed LinuxLoop::when_writable(int descriptor, Callback callback) {
+  return watched(core_->context, descriptor, WaitFor::wait_write, std::move(callback));
 }
 
 Subscribed LinuxLoop::post(Callback callback) {

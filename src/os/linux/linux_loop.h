@@ -31,6 +31,9 @@ class LinuxLoop final : public Loop {
   /// then it is out of the kernel's list too, whoever else holds a copy of it. nullptr if the
   /// system cannot watch it (limits, a regular file).
   [[nodiscard]] Subscribed when_readable(int descriptor, Callback callback);
+  /// The same for as long as it can be written to, or is broken. One that is watched for being
+  /// readable, too, is watched by a copy of it.
+  [[nodiscard]] Subscribed when_writable(int descriptor, Callback callback);
   /// Once, soon, from run().
   [[nodiscard]] Subscribed post(Callback callback);
   /// When children ended, stopped or went on, from now on; several may be one call. Nobody is

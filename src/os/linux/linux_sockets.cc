@@ -2,11 +2,12 @@
 #include "os/linux/linux_sockets.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
 #include <array>
+#include <climits>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -14,16 +15,17 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/quote.h"
 #include "os/linux/fd.h"
 #include "os/linux/linux_file.h"
 #include "os/linux/linux_loop.h"
+#include "os/linux/socket_file.h"
 
 namespace tend {
 namespace {
 
 constexpr std::size_t kMostText = 4096;
-constexpr std::size_t kMostPath = 100;
 constexpr int kMostAtOnce = 1000;              // messages: a sender may be as fast as we are
 constexpr std::size_t kMostDescriptors = 253;  // that the kernel passes in one message
 constexpr std::size_t kPiece = std::size_t{16} * 1024;
@@ -75,54 +77,23 @@ std::optional<Received> receive_one(int socket) {
   return received;
 }
 
-/// Removes a socket that an earlier process of ours left, and nothing else.
-Result<void> make_room(const std::string& path) {
-  struct stat seen{};
-  if (::lstat(path.c_str(), &seen) != 0) {
-    return errno == ENOENT ? Result<void>{} : cannot("look at", path);
-  }
-  if (!S_ISSOCK(seen.st_mode) || seen.st_uid != ::geteuid()) {
-    return fail(on_one_line(path) + " is in the way: it is not a socket of ours");
-  }
-  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return cannot("replace", path);
-  return {};
-}
-
-Result<Fd> bound_socket(const std::string& path) {
+Result<Fd> bound_receiver(const std::string& path) {
   Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int on = 1;
-  // The mode of the descriptor becomes that of the file: there is no moment when others can send.
-  if (!socket || ::setsockopt(socket.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
-      ::fchmod(socket.get(), kOwnerOnly) != 0) {
+  if (!socket || ::setsockopt(socket.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) {
     return cannot("make a socket for", path);
   }
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.c_str(), path.size());
-  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return cannot("make the socket", path);
-  }
+  if (auto bound = bind_to(socket.get(), path); !bound) return std::unexpected(bound.error());
   return socket;
 }
 
-/// A bound socket; its file goes with it, unless somebody put another one there.
+/// A bound socket with its file.
 class Receiver final : public Subscription {
  public:
-  Receiver(Fd socket, std::string path, std::function<void(const Datagram&)> callback)
+  Receiver(Fd socket, const std::string& path, std::function<void(const Datagram&)> callback)
       : socket_(std::move(socket)),
-        path_(std::move(path)),
-        bound_(::lstat(path_.c_str(), &file_) == 0),
+        file_(path),
         callback_(std::make_shared<std::function<void(const Datagram&)>>(std::move(callback))) {}
-  ~Receiver() override {
-    struct stat now{};
-    if (bound_ && ::lstat(path_.c_str(), &now) == 0 && now.st_dev == file_.st_dev &&
-        now.st_ino == file_.st_ino) {
-      ::unlink(path_.c_str());
-    }
-  }
-  Receiver(const Receiver&) = delete;
-  Receiver& operator=(const Receiver&) = delete;
-
   bool start(LinuxLoop& loop) {
     readable_ = loop.when_readable(socket_.get(), [this] { hear(); });
     return readable_ != nullptr;
@@ -144,9 +115,7 @@ class Receiver final : public Subscription {
   }
 
   Fd socket_;
-  std::string path_;
-  struct stat file_{};
-  bool bound_;
+  SocketFile file_;
   std::shared_ptr<std::function<void(const Datagram&)>> callback_;
   Subscribed readable_;
 };
@@ -195,11 +164,9 @@ class FifoReader final : public Subscription {
 
 Result<Subscribed> LinuxSockets::receive(const std::string& path,
                                          std::function<void(const Datagram&)> callback) {
-  if (path.empty() || path.size() > kMostPath || path.contains('\0')) {
-    return fail(in_quotes(path) + " is no path for a socket: it may have up to 100 bytes");
-  }
-  if (auto room = make_room(path); !room) return std::unexpected(room.error());
-  auto socket = bound_socket(path);
+  if (auto fits = check_socket_path(path); !fits) return std::unexpected(fits.error());
+  if (auto room = remove_socket(path); !room) return std::unexpected(room.error());
+  auto socket = bound_receiver(path);
   if (!socket) return std::unexpected(socket.error());
   auto receiver = std::make_unique<Receiver>(std::move(*socket), path, std::move(callback));
   if (!receiver->start(loop_)) return cannot("listen at", path);
@@ -213,6 +180,37 @@ Result<Subscribed> LinuxSockets::read_fifo(const std::string& path,
   auto reader = std::make_unique<FifoReader>(std::move(*fifo), std::move(callback));
   if (!reader->start(loop_)) return cannot("listen at", path);
   return reader;
+}
+
+Result<void> LinuxSockets::make_fifo(const std::string& path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return cannot("remove the old", path);
+  auto fifo = open_fifo(path);
+  if (!fifo) return std::unexpected(fifo.error());
+  return {};
+}
+
+Result<void> LinuxSockets::write_fifo(const std::string& path, std::string_view bytes) {
+  CHECK(bytes.size() <= kMostInFifo);
+  const Fd fifo(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY));
+  if (!fifo && errno == ENXIO) return fail("nobody reads " + on_one_line(path));
+  if (!fifo) return cannot("open the fifo", path);
+  struct stat seen{};
+  if (::fstat(fifo.get(), &seen) != 0) return cannot("look at", path);
+  if (!S_ISFIFO(seen.st_mode)) return fail(on_one_line(path) + " is not a fifo");
+  // More than PIPE_BUF may be written by halves, unless there is room for all of it.
+  int unread = 0;
+  const int room = ::fcntl(fifo.get(), F_GETPIPE_SZ);
+  const bool is_known = room >= 0 && ::ioctl(fifo.get(), FIONREAD, &unread) == 0;
+  const bool fits = is_known && unread == 0 && bytes.size() <= static_cast<std::size_t>(room);
+  if (bytes.size() > PIPE_BUF && !fits) {
+    return fail("what stands in " + on_one_line(path) + " was not read yet");
+  }
+  const ssize_t wrote = ::write(fifo.get(), bytes.data(), bytes.size());
+  if (wrote < 0 && errno == EAGAIN) {
+    return fail("what stands in " + on_one_line(path) + " was not read yet");
+  }
+  if (wrote != static_cast<ssize_t>(bytes.size())) return cannot("write into", path);
+  return {};
 }
 
 }  // namespace tend

@@ -1,7 +1,8 @@
-// Unix datagrams with the sender's credentials, and fifos.
+// Unix datagrams and streams with the credentials of the other side, and fifos.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -19,9 +20,15 @@ class LinuxSockets final : public Sockets {
   /// the subscription. Only this user and root can send.
   [[nodiscard]] Result<Subscribed> receive(const std::string& path,
                                            std::function<void(const Datagram&)> callback) override;
+  /// The folder of `path` must exist. The file of the socket goes with the subscription.
+  [[nodiscard]] Result<Subscribed> listen(
+      const std::string& path, std::function<void(std::unique_ptr<Connection>)> callback) override;
+  [[nodiscard]] Result<std::unique_ptr<Connection>> connect(const std::string& path) override;
   /// The fifo stays when the subscription ends.
   [[nodiscard]] Result<Subscribed> read_fifo(
       const std::string& path, std::function<void(std::string_view)> callback) override;
+  Result<void> make_fifo(const std::string& path) override;
+  Result<void> write_fifo(const std::string& path, std::string_view bytes) override;
 
  private:
   LinuxLoop& loop_;

@@ -268,6 +268,36 @@ TEST_F(LinuxSocketsTest, reads_nothing_but_a_fifo) {
   EXPECT_FALSE(sockets.read_fifo(place / "none/fifo", ignore));
 }
 
+TEST_F(LinuxSocketsTest, writes_into_a_fifo_that_somebody_holds_open) {
+  ASSERT_TRUE(sockets.make_fifo(place / "input"));
+  EXPECT_FALSE(sockets.write_fifo(place / "input", "lost?\n")) << "nobody reads it";
+  const Fd reader(::open((place / "input").c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  ASSERT_TRUE(reader);
+  EXPECT_TRUE(sockets.write_fifo(place / "input", "one\n"));
+  EXPECT_FALSE(sockets.write_fifo(place / "input", std::string(kMostInFifo, 'x')))
+      << "what is there was not read, and half of it must not be written";
+  std::array<char, 100> piece{};
+  EXPECT_EQ(::read(reader.get(), piece.data(), piece.size()), 4);
+  EXPECT_TRUE(sockets.write_fifo(place / "input", std::string(kMostInFifo, 'x')));
+  while (sockets.write_fifo(place / "input", std::string(1000, 'y'))) {
+  }
+  std::string all(std::size_t{1} << 20U, 0);
+  const ssize_t read = ::read(reader.get(), all.data(), all.size());
+  EXPECT_EQ(static_cast<std::size_t>(read) % 1000, kMostInFifo % 1000) << "nothing by halves";
+}
+
+TEST_F(LinuxSocketsTest, makes_a_fifo_anew_with_nothing_in_it) {
+  ASSERT_TRUE(sockets.make_fifo(place / "input"));
+  const Fd old(::open((place / "input").c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  ASSERT_TRUE(sockets.write_fifo(place / "input", "for the old life\n"));
+  ASSERT_TRUE(sockets.make_fifo(place / "input"));
+  const Fd fresh(::open((place / "input").c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  char byte = 0;
+  EXPECT_EQ(::read(fresh.get(), &byte, 1), -1);
+  place.write("file", "text");
+  EXPECT_FALSE(sockets.write_fifo(place / "file", "x")) << "only into a fifo";
+}
+
 TEST_F(LinuxSocketsTest, may_stop_reading_a_fifo_in_its_own_callback) {
   int calls = 0;
   Result<Subscribed> reading;

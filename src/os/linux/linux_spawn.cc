@@ -68,9 +68,10 @@ std::unique_ptr<Plan> plan_of(const Launch& launch) {
   return std::make_unique<Plan>(Plan{
       .program = Program(launch.command, launch.environment),
       .working_folder = launch.working_folder,
-      .input = launch.inherit_input ? Stream{} : file_or_nothing(""),
+      .input = launch.inherit_input ? Stream{} : file_or_nothing(launch.input),
       .output = file_or_nothing(launch.output),
       .error = file_or_nothing(launch.error),
+      .input_flags = launch.input.empty() ? O_RDONLY : O_RDWR,
       .extra = launch.extra,
       .sign = launch.sign,
   });

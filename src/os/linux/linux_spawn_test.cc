@@ -239,6 +239,14 @@ TEST_F(LinuxSpawn, opens_more_files_at_their_numbers) {
                                       "': No such file or directory");
 }
 
+TEST_F(LinuxSpawn, gives_an_input_that_never_comes_to_an_end) {
+  ASSERT_EQ(::mkfifo(path("input").c_str(), 0600), 0);
+  Launch launch = shell("echo first >&0; read one; echo got $one; read -t 0 two || echo waits");
+  launch.command[0] = "bash";
+  launch.input = path("input");
+  EXPECT_EQ(output_of(launch), "got first\nwaits\n");
+}
+
 TEST_F(LinuxSpawn, says_that_a_program_is_not_in_the_path) {
   Launch launch = shell("");
   launch.command = {"no-such-program-anywhere"};

@@ -181,7 +181,7 @@ void follow(Plan& plan, int line, bool gated) {
   if (::setsid() < 0 && ::getsid(0) != ::getpid()) leave(line, {Step::session, errno});
   reset_signals();
   constexpr int kAppend = O_WRONLY | O_APPEND | O_CREAT;
-  if (!place_stream(plan.input, O_RDONLY, STDIN_FILENO)) leave(line, {Step::input, errno});
+  if (!place_stream(plan.input, plan.input_flags, STDIN_FILENO)) leave(line, {Step::input, errno});
   if (!place_stream(plan.output, kAppend, STDOUT_FILENO)) leave(line, {Step::output, errno});
   if (!place_stream(plan.error, kAppend, STDERR_FILENO)) leave(line, {Step::error, errno});
   const int kept = close_all_but(line, plan);

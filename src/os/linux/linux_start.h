@@ -55,6 +55,7 @@ struct Plan {
   Program program;
   std::string working_folder;  // empty: ours
   Stream input, output, error;
+  int input_flags = 0;  // of open()
   std::vector<std::pair<int, std::string>> extra;
   std::pair<std::string, std::uint64_t> sign;
 };

@@ -38,7 +38,7 @@ Result<std::unique_ptr<ByteSource>> SimDiskFiles::open(const std::string& path) 
 }
 
 Result<std::optional<std::string>> SimDiskFiles::read(const std::string& path, std::size_t most) {
-  if (!handle_->call_disk()) return fail(kSimOver);
+  if (!handle_->call_disk()) return sim_over();
   const auto target = target_of(path);
   const SimNodePtr node = target ? disk().find(*target) : nullptr;
   if (node == nullptr) return std::nullopt;
@@ -55,9 +55,9 @@ Result<void> SimDiskFiles::write(const SimNodePtr& folder, const std::string& na
                                  std::string_view bytes) {
   const SimNodePtr made = disk().make(folder, name, SimKind::file);
   const auto torn = [&](std::string_view some) { std::ignore = disk().grow(*made, some); };
-  if (!handle_->call_to_write(bytes, torn)) return fail(kSimOver);
+  if (!handle_->call_to_write(bytes, torn)) return sim_over();
   const auto written = disk().grow(*made, bytes);
-  if (written && !handle_->call_sync()) return fail(kSimOver);
+  if (written && !handle_->call_sync()) return sim_over();
   if (written) {
     disk().sync_bytes(*made);
   } else {
@@ -68,7 +68,7 @@ Result<void> SimDiskFiles::write(const SimNodePtr& folder, const std::string& na
 
 Result<bool> SimDiskFiles::replace_if(const std::string& path, std::string_view bytes,
                                       const std::function<bool()>& still) {
-  if (!handle_->call_disk()) return fail(kSimOver);
+  if (!handle_->call_disk()) return sim_over();
   const auto target = target_of(path);
   if (!target) return std::unexpected(target.error());
   const SimNodePtr old = disk().find(*target);
@@ -85,13 +85,13 @@ Result<bool> SimDiskFiles::replace_if(const std::string& path, std::string_view 
     disk().unlink(*folder, aside);
     return false;
   }
-  if (!handle_->call_disk()) return fail(kSimOver);
+  if (!handle_->call_disk()) return sim_over();
   disk().move(*folder, aside, name);
   return true;
 }
 
 Result<bool> SimDiskFiles::make_new(const std::string& path, std::string_view bytes) {
-  if (!handle_->call_disk()) return fail(kSimOver);
+  if (!handle_->call_disk()) return sim_over();
   if (disk().find(path) != nullptr) return false;
   const SimNodePtr folder = disk().find(folder_of(path));
   if (folder == nullptr || folder->kind != SimKind::folder) {
@@ -104,7 +104,7 @@ Result<bool> SimDiskFiles::make_new(const std::string& path, std::string_view by
 }
 
 Result<std::optional<WallTime>> SimDiskFiles::modified(const std::string& path) {
-  if (!handle_->call_disk()) return fail(kSimOver);
+  if (!handle_->call_disk()) return sim_over();
   const auto target = target_of(path);
   const SimNodePtr node = target ? disk().find(*target) : nullptr;
   if (node == nullptr) return std::nullopt;
@@ -113,7 +113,7 @@ Result<std::optional<WallTime>> SimDiskFiles::modified(const std::string& path) 
 }
 
 Result<bool> SimDiskFiles::touch(const std::string& path) {
-  if (!handle_->call_disk()) return fail(kSimOver);
+  if (!handle_->call_disk()) return sim_over();
   const auto target = target_of(path);
   const SimNodePtr node = target ? disk().find(*target) : nullptr;
   if (node == nullptr) return false;
@@ -123,7 +123,7 @@ Result<bool> SimDiskFiles::touch(const std::string& path) {
 }
 
 Result<void> SimDiskFiles::remove(const std::string& path) {
-  if (!handle_->call_disk()) return fail(kSimOver);
+  if (!handle_->call_disk()) return sim_over();
   const SimNodePtr node = disk().find(path);
   if (node == nullptr) return {};
   if (node->kind == SimKind::folder) return fail("cannot remove " + path + ": Is a directory");

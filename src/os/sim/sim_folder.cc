@@ -63,20 +63,12 @@ std::string folder_trouble(const SimNode& node, const std::string& path, bool la
   return node.shared ? "others can write " + path : "cannot open " + path + ": Permission denied";
 }
 
-// Eight bytes at a time: nearly all names that are asked for and not there are of 8 to 16.
-bool has_slash(std::string_view name) {
-  if (name.size() < 8 || name.size() > 16) return name.contains('/');
-  const auto has_one_at = [&](std::size_t at) {
-    constexpr std::uint64_t kOnes = 0x0101010101010101U;
-    std::uint64_t bytes = 0;
-    std::memcpy(&bytes, name.data() + at, sizeof(bytes));
-    bytes ^= kOnes * '/';
-    return ((bytes - kOnes) & ~bytes & (kOnes * 0x80U)) != 0;  // one of them is zero
-  };
-  return has_one_at(0) || has_one_at(name.size() - 8);
+// Nearly all names that are asked for and not there are short.
+[[gnu::always_inline]] inline bool has_slash(std::string_view name) {
+  return name.size() <= SimMark::kShort ? SimMark::of(name).has('/') : name.contains('/');
 }
 
-bool is_name(std::string_view name) {
+[[gnu::always_inline]] inline bool is_name(std::string_view name) {
   return !name.empty() && name != "." && name != ".." && !has_slash(name);
 }
 
@@ -138,7 +130,7 @@ class SimFolder final : public Folder {
 
   // Opens a call that changes names: it happens, and the name is one.
   Result<void> begin(const std::string& name) {
-    if (!handle_->call_disk()) return fail(kSimOver);
+    if (!handle_->call_disk()) return sim_over();
     if (!is_name(name)) return fail(name_trouble(name));
     return {};
   }
@@ -150,9 +142,15 @@ class SimFolder final : public Folder {
   static bool is_fine(const SimNode* node, const std::string& name) {
     return node != nullptr ? is_plain(*node) : is_name(name);
   }
-  // Why it is not.
-  [[nodiscard]] std::string trouble(const SimNode* node, const std::string& name) const {
-    return node != nullptr ? file_trouble(*node, at(name)) : name_trouble(name);
+  // Says why it is not. Like sim_over() apart from what is asked all the time.
+  template <class T>
+  [[gnu::cold]] [[gnu::noinline]] Result<T> refused(const SimNode* node,
+                                                    const std::string& name) const {
+    return fail(node != nullptr ? file_trouble(*node, at(name)) : name_trouble(name));
+  }
+  template <class T>
+  [[gnu::cold]] [[gnu::noinline]] static Result<T> over() {
+    return sim_over();
   }
 
   Result<void> may_make(const std::string& name) {
@@ -173,9 +171,9 @@ class SimFolder final : public Folder {
 };
 
 Result<std::unique_ptr<File>> SimFolder::open(const std::string& name, Open how) {
-  if (!handle_->call_disk()) return fail(kSimOver);
+  if (!handle_->call_disk()) return sim_over();
   const SimNode* const node = find(name);
-  if (!is_fine(node, name)) return fail(trouble(node, name));
+  if (!is_fine(node, name)) return refused<std::unique_ptr<File>>(node, name);
   if (how == Open::exclusive && node != nullptr) {
     return fail("cannot make " + at(name) + ": File exists");
   }
@@ -188,9 +186,9 @@ Result<std::unique_ptr<File>> SimFolder::open(const std::string& name, Open how)
 }
 
 Result<std::optional<std::string>> SimFolder::read(const std::string& name, std::size_t most) {
-  if (!handle_->call_disk()) return fail(kSimOver);
+  if (!handle_->call_disk()) return over<std::optional<std::string>>();
   const SimNode* const node = find(name);
-  if (!is_fine(node, name)) return fail(trouble(node, name));
+  if (!is_fine(node, name)) return refused<std::optional<std::string>>(node, name);
   if (node == nullptr) return std::nullopt;
   if (node->bytes.size() > most) {
     return fail(fmt::format("{} is larger than {} bytes", at(name), most));
@@ -202,11 +200,11 @@ Result<void> SimFolder::write_aside(const std::string& aside, std::string_view b
                                     std::optional<WallTime> modified) {
   const SimNodePtr node = node_->entries.find(aside);
   const auto write = [&](std::string_view part) { std::ignore = disk().grow(*node, part); };
-  if (!handle_->call_to_write(bytes, write)) return fail(kSimOver);
+  if (!handle_->call_to_write(bytes, write)) return sim_over();
   if (auto written = disk().grow(*node, bytes); !written) return written;
   if (modified) node->modified = *modified;
   if (sync == Sync::yes) {
-    if (!handle_->call_sync()) return fail(kSimOver);
+    if (!handle_->call_sync()) return sim_over();
     disk().sync_bytes(*node);
   }
   return {};
@@ -226,10 +224,10 @@ Result<void> SimFolder::replace(const std::string& name, std::string_view bytes,
     if (!handle_->dead) disk().unlink(*node_, aside);
     return fail("cannot write " + at(name) + ": " + written.error().text);
   }
-  if (!handle_->call_disk()) return fail(kSimOver);
+  if (!handle_->call_disk()) return sim_over();
   disk().move(*node_, aside, name);
   if (sync == Sync::yes) {
-    if (!handle_->call_sync()) return fail(kSimOver);
+    if (!handle_->call_sync()) return sim_over();
     disk().sync_names(*node_);
   }
   return {};
@@ -259,9 +257,9 @@ Result<void> SimFolder::rename(const std::string& from, const std::string& to) {
 }
 
 Result<std::optional<FileFacts>> SimFolder::facts(const std::string& name) {
-  if (!handle_->call_disk()) return fail(kSimOver);
+  if (!handle_->call_disk()) return over<std::optional<FileFacts>>();
   const SimNode* const node = find(name);
-  if (!is_fine(node, name)) return fail(trouble(node, name));
+  if (!is_fine(node, name)) return refused<std::optional<FileFacts>>(node, name);
   if (node == nullptr) return std::nullopt;
   return sim_facts_of(*node);
 }
@@ -288,7 +286,7 @@ Result<std::unique_ptr<Folder>> SimFolder::open_folder(const SimNodePtr& node,
 }
 
 Result<std::unique_ptr<Folder>> SimFolder::folder(const std::string& name) {
-  if (!handle_->call_disk()) return fail(kSimOver);
+  if (!handle_->call_disk()) return sim_over();
   const SimNodePtr& node = node_->entries.find(name);
   if (node != nullptr) return open_folder(node, name);
   if (!is_name(name)) return fail(name_trouble(name));
@@ -310,7 +308,7 @@ Result<std::unique_ptr<Folder>> SimFolder::make_new_folder(const std::string& na
 }
 
 Result<std::vector<std::string>> SimFolder::names_of(SimKind kind, std::size_t most) {
-  if (!handle_->call_disk()) return fail(kSimOver);
+  if (!handle_->call_disk()) return sim_over();
   std::vector<std::string> names;
   for (const auto& [name, node] : node_->entries) {
     if (names.size() == most) break;
@@ -323,7 +321,7 @@ Result<std::vector<std::string>> SimFolder::names_of(SimKind kind, std::size_t m
 
 // Links on the way are followed if they are ours or root's; the last part is the folder itself.
 Result<std::unique_ptr<Folder>> SimFolders::walk(const std::string& path, Missing missing) {
-  if (!handle_->call_disk()) return fail(kSimOver);
+  if (!handle_->call_disk()) return sim_over();
   if (!path.starts_with('/')) return fail("'" + path + "' is not an absolute path");
   SimDisk& disk = handle_->kernel->disk;
   PathAhead ahead(path);
@@ -368,12 +366,12 @@ Result<std::unique_ptr<Folder>> SimFolders::make(const std::string& path) {
 }
 
 Result<std::string> SimFolders::working_folder() {
-  if (!handle_->call()) return fail(kSimOver);
+  if (!handle_->call()) return sim_over();
   return handle_->row->facts.working_folder;
 }
 
 Result<std::string> SimFolders::real_path(const std::string& path) {
-  if (!handle_->call_disk()) return fail(kSimOver);
+  if (!handle_->call_disk()) return sim_over();
   SimDisk& disk = handle_->kernel->disk;
   const std::string whole =
       path.starts_with('/') ? path : handle_->row->facts.working_folder + "/" + path;
@@ -406,9 +404,8 @@ std::optional<WallTime> SimFolders::newest_below(const std::string& path, std::s
   if (top->kind == SimKind::file) return top->modified;
   const auto look = [&](const auto& again, const SimNode& node, std::string_view name,
                         std::size_t left) -> void {
-    if (node.kind == SimKind::file && name.contains(part)) {
-      newest = std::max(newest.value_or(node.modified), node.modified);
-    }
+    const bool is_newer = !newest || node.modified > *newest;
+    if (node.kind == SimKind::file && is_newer && name.contains(part)) newest = node.modified;
     if (node.kind != SimKind::folder || left == 0) return;
     for (const auto& [entry, below] : node.entries) again(again, *below, entry, left - 1);
   };

@@ -76,11 +76,12 @@ void forget_kernel(const SimRow& row) {
 
 }  // namespace
 
-bool SimHandle::die() {
+std::unexpected<Error> sim_over() { return fail(kSimOver); }
+
+void SimHandle::die() {
   const SimRowPtr process = row;
   kernel->end(process, kKilled);
-  if (in_destructor || std::uncaught_exceptions() > 0) return false;
-  throw SimKilled{};
+  if (!in_destructor && std::uncaught_exceptions() == 0) throw SimKilled{};
 }
 
 SimKernel::SimKernel(SimSettings& its_settings, std::uint64_t seed)
@@ -309,6 +310,9 @@ std::string SimKernel::open_outputs(const Launch& launch) {
     }
     if (file == nullptr && !disk.broken.empty()) return begin + disk.broken;
     if (file == nullptr) disk.make(folder, last_part(path), SimKind::file);
+  }
+  if (!launch.input.empty() && disk.find(launch.input) == nullptr) {
+    return "cannot open its input '" + launch.input + "': No such file or directory";
   }
   for (const auto& [number, path] : launch.extra) {
     if (disk.find(path) == nullptr) {

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "os/sim/sim_disk.h"
 #include "os/sim/sim_queue.h"
 #include "os/sim/sim_self.h"
@@ -29,6 +30,7 @@ struct SimRow;
 using SimRowPtr = std::shared_ptr<SimRow>;
 
 constexpr const char* kSimOver = "this process is over";  // says every call of a dead one
+[[gnu::cold]] std::unexpected<Error> sim_over();
 
 /// The os handle of one program in one process. Everything its machine gave out shares it.
 struct SimHandle {
@@ -49,7 +51,7 @@ struct SimHandle {
   bool call_to_write(std::string_view bytes, const Write& write);
 
  private:
-  bool die();
+  [[gnu::cold]] void die();
 };
 using SimHandlePtr = std::shared_ptr<SimHandle>;
 
@@ -124,8 +126,9 @@ struct SimRow : std::enable_shared_from_this<SimRow> {
 
 struct SimReceiver {
   SimHandlePtr handle;
-  std::function<void(const Datagram&)> on_datagram;
-  std::function<void(std::string_view)> on_piece;
+  std::function<void(const Datagram&)> on_datagram{};
+  std::function<void(std::string_view)> on_piece{};
+  std::function<void(std::unique_ptr<Connection>)> on_connection{};
 };
 
 class SimKernel {
@@ -188,6 +191,8 @@ class SimKernel {
   bool send(std::int64_t from, const std::string& path, std::string_view text, bool same_user);
   bool write_fifo(const std::string& path, std::string_view text);
   void deliver_fifo(const std::string& path);
+  /// Who takes connections there; nullptr if nobody does.
+  [[nodiscard]] std::shared_ptr<SimReceiver> listener(const std::string& path) const;
   /// Whoever hears what comes to a socket or fifo, in the place of who did.
   void hear(const std::string& path, const std::shared_ptr<SimReceiver>& receiver);
 
@@ -226,7 +231,9 @@ class SimKernel {
 inline bool SimHandle::call() {
   if (dead) return false;
   kernel->count(++row->calls);
-  return row->calls != row->kill_at || die();
+  if (row->calls != row->kill_at) return true;
+  die();
+  return false;
 }
 
 inline bool SimHandle::call_disk() {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,48 @@ using SimNodePtr = std::shared_ptr<SimNode>;
 
 enum class SimKind : std::uint8_t { folder, file, link, fifo, socket };
 enum class SimOwner : std::uint8_t { us, root, other };
+
+/// The size of a name, its first bytes and its last: of a short one that is all of it. Cheaper to
+/// compare than names are, as most that are looked for are not there, or have a common end.
+struct SimMark {
+  static constexpr std::size_t kShort = 16;  // bytes of a name that its mark holds whole
+
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  std::size_t size = 0;
+  bool operator==(const SimMark&) const = default;
+
+  static SimMark of(std::string_view name);
+  /// REQUIRES a short name, and a sign that is not 0.
+  [[nodiscard]] bool has(char sign) const { return has_in(first, sign) || has_in(last, sign); }
+
+ private:
+  // Its bytes from `at` on, as a number. REQUIRES that there are enough of them.
+  template <class Number>
+  static std::uint64_t number_at(std::string_view text, std::size_t at) {
+    Number number = 0;
+    std::memcpy(&number, text.data() + at, sizeof(number));
+    return number;
+  }
+  static bool has_in(std::uint64_t bytes, char sign) {
+    constexpr std::uint64_t kOnes = 0x0101010101010101U;
+    bytes ^= kOnes * static_cast<unsigned char>(sign);
+    return ((bytes - kOnes) & ~bytes & (kOnes * 0x80U)) != 0;  // one of them is zero
+  }
+};
+
+inline SimMark SimMark::of(std::string_view name) {
+  const std::size_t size = name.size();
+  if (size >= 8) {
+    return {number_at<std::uint64_t>(name, 0), number_at<std::uint64_t>(name, size - 8), size};
+  }
+  if (size >= 4) {
+    return {number_at<std::uint32_t>(name, 0), number_at<std::uint32_t>(name, size - 4), size};
+  }
+  SimMark mark{0, 0, size};
+  for (const char c : name) mark.first = mark.first << 8U | static_cast<unsigned char>(c);
+  return mark;
+}
 
 /// Names and what they name, sorted. Looking for one allocates nothing.
 class SimEntries {
@@ -41,25 +84,35 @@ class SimEntries {
   [[nodiscard]] auto end() const { return all_.end(); }
 
  private:
-  /// The size of a name, its first bytes and its last: of a short one that is all of it.
-  struct Mark {
-    std::uint64_t first = 0;
-    std::uint64_t last = 0;
-    std::size_t size = 0;
-    bool operator==(const Mark&) const = default;
-  };
-  static Mark mark_of(std::string_view name);
-  static std::size_t bits_of(const Mark& mark);
+  static constexpr std::size_t kBits = 8;
+  // Not of the last bytes: of a name that was just put together they take a while to be read back.
+  static std::size_t bits_of(const SimMark& mark) {
+    return (mark.first + mark.size) * 0x9e3779b97f4a7c15U >> (64U - kBits);
+  }
+  static const SimNodePtr kNothing;
 
+  /// Where another name has the likely place, or there are none.
+  [[nodiscard]] const SimNodePtr& search(std::string_view name) const;
   [[nodiscard]] std::size_t place_of(std::string_view name) const;
   void note_places();
 
   std::vector<Entry> all_;
-  std::vector<Mark> marks_;  // of the names, in the same order
+  std::vector<SimMark> marks_;  // of the names, in the same order
   /// By a few bits of its mark, the place behind a name that has these; 0: none has. Empty if
   /// there are too many.
   std::vector<std::uint8_t> places_;
 };
+
+inline const SimNodePtr& SimEntries::find(std::string_view name) const {
+  if (places_.empty()) return search(name);
+  const SimMark mark = SimMark::of(name);
+  const std::size_t likely = places_[bits_of(mark)];
+  if (likely == 0) return kNothing;
+  const Entry& entry = all_[likely - 1];
+  const bool is_there =
+      marks_[likely - 1] == mark && (mark.size <= SimMark::kShort || entry.name == name);
+  return is_there ? entry.node : search(name);
+}
 
 /// One change of the names in a folder: made (from nothing), renamed, or removed (to nothing).
 struct SimNameChange {

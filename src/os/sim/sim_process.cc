@@ -56,7 +56,7 @@ class SimProcess final : public Process {
   }
 
   Result<void> signal(Kill kill) override {
-    if (!handle_->call()) return fail(kSimOver);
+    if (!handle_->call()) return sim_over();
     if (row_ == nullptr || row_->facts.state == RunState::gone) {
       return fail(fmt::format("process {} is gone", id_.pid));
     }
@@ -187,7 +187,7 @@ ProcessId SimProcesses::self() {
 }
 
 Result<std::optional<ProcessId>> SimProcesses::identify(std::int64_t pid) {
-  if (!handle_->call()) return fail(kSimOver);
+  if (!handle_->call()) return sim_over();
   const std::string& trouble = handle_->kernel->settings.looking_fails;
   if (!trouble.empty()) return fail(fmt::format("cannot look at process {}: {}", pid, trouble));
   const SimRowPtr row = handle_->kernel->find(pid);
@@ -249,7 +249,7 @@ std::expected<std::unique_ptr<GatedChild>, NotStarted> SimProcesses::spawn(const
 }
 
 Result<void> SimProcesses::detach(const Launch& launch) {
-  if (!handle_->call()) return fail(kSimOver);
+  if (!handle_->call()) return sim_over();
   SimKernel& kernel = *handle_->kernel;
   if (!kernel.settings.spawning_fails.empty()) {
     return fail("cannot fork: " + kernel.settings.spawning_fails);
@@ -263,7 +263,7 @@ Result<void> SimProcesses::detach(const Launch& launch) {
 }
 
 Result<void> SimProcesses::become(const Launch& launch) {
-  if (!handle_->call()) return fail(kSimOver);
+  if (!handle_->call()) return sim_over();
   SimKernel& kernel = *handle_->kernel;
   if (auto known = kernel_knows(kernel, launch); !known) return known;
   const SimRowPtr row = handle_->row;
@@ -275,12 +275,12 @@ Result<void> SimProcesses::become(const Launch& launch) {
 }
 
 Result<std::string> SimProcesses::own_program() {
-  if (!handle_->call()) return fail(kSimOver);
+  if (!handle_->call()) return sim_over();
   return handle_->kernel->settings.own_program;
 }
 
 Result<std::vector<Seen>> SimProcesses::all(std::string_view variable) {
-  if (!handle_->call()) return fail(kSimOver);
+  if (!handle_->call()) return sim_over();
   const SimSettings& settings = handle_->kernel->settings;
   if (!settings.looking_fails.empty()) {
     return fail("cannot look at the processes: " + settings.looking_fails);

@@ -158,6 +158,12 @@ bool SimSelf::write_fifo(const std::string& path, std::string_view text) {
   return alive() && kernel_.write_fifo(path, text);
 }
 
+std::string SimSelf::read_fifo(const std::string& path) {
+  const SimNodePtr node = alive() ? kernel_.disk.find(path) : nullptr;
+  if (node == nullptr || node->kind != SimKind::fifo) return "";
+  return std::exchange(node->bytes, "");
+}
+
 void SimSelf::use_disk(std::uint64_t bytes) {
   if (alive()) row_.disk_bytes += bytes;
 }

@@ -85,6 +85,8 @@ class SimSelf {
   bool send(const std::string& path, std::string_view text);
   /// Into a fifo; false if there is none or it is full.
   bool write_fifo(const std::string& path, std::string_view text);
+  /// All that stands in a fifo, which is read with that; "" if there is none.
+  std::string read_fifo(const std::string& path);
   /// Adds to the time it has used.
   void use_cpu(Duration used);
   /// From now on it uses so much of one processor, as long as it runs.

@@ -1,6 +1,9 @@
 // A receiver is known by its path; see sim_sockets.h.
 #include "os/sim/sim_sockets.h"
 
+#include "base/check.h"
+#include "os/sim/sim_streams.h"
+
 namespace tend {
 namespace {
 
@@ -38,28 +41,63 @@ Result<SimNodePtr> SimSockets::folder_of(const std::string& path) const {
   return folder;
 }
 
-Result<Subscribed> SimSockets::receive(const std::string& path,
-                                       std::function<void(const Datagram&)> callback) {
-  if (!handle_->call()) return fail(kSimOver);
+Result<SimNodePtr> SimSockets::make_socket(const std::string& path) const {
   if (path.size() > kLongestPath) return fail(path + " is too long for a socket");
   const auto folder = folder_of(path);
   if (!folder) return fail(folder.error().text);
-  SimKernel& kernel = *handle_->kernel;
-  if (const SimNodePtr old = kernel.disk.find(path); old != nullptr) {
+  SimDisk& disk = handle_->kernel->disk;
+  if (const SimNodePtr old = disk.find(path); old != nullptr) {
     if (old->kind != SimKind::socket || old->owner != SimOwner::us) {
       return fail(path + " is in the way: it is not a socket of ours");
     }
-    kernel.disk.unlink(**folder, name_in(path));
+    disk.unlink(**folder, name_in(path));
   }
-  SimNodePtr node = kernel.disk.make(*folder, name_in(path), SimKind::socket);
+  return disk.make(*folder, name_in(path), SimKind::socket);
+}
+
+Result<Subscribed> SimSockets::receive(const std::string& path,
+                                       std::function<void(const Datagram&)> callback) {
+  if (!handle_->call()) return sim_over();
+  auto node = make_socket(path);
+  if (!node) return std::unexpected(node.error());
   auto receiver = std::make_shared<SimReceiver>(handle_, std::move(callback));
-  kernel.hear(path, receiver);
-  return std::make_unique<SimBound>(std::move(receiver), std::move(node), path);
+  handle_->kernel->hear(path, receiver);
+  return std::make_unique<SimBound>(std::move(receiver), *std::move(node), path);
+}
+
+Result<Subscribed> SimSockets::listen(const std::string& path,
+                                      std::function<void(std::unique_ptr<Connection>)> callback) {
+  if (!handle_->call()) return sim_over();
+  if (handle_->kernel->listener(path) != nullptr) {
+    return fail("somebody listens at " + path + " already");
+  }
+  auto node = make_socket(path);
+  if (!node) return std::unexpected(node.error());
+  auto receiver = std::make_shared<SimReceiver>(handle_);
+  receiver->on_connection = std::move(callback);
+  handle_->kernel->hear(path, receiver);
+  return std::make_unique<SimBound>(std::move(receiver), *std::move(node), path);
+}
+
+Result<std::unique_ptr<Connection>> SimSockets::connect(const std::string& path) {
+  if (!handle_->call()) return sim_over();
+  const auto listener = handle_->kernel->listener(path);
+  if (listener == nullptr) return fail("cannot connect to " + path + ": Connection refused");
+  auto [ours, theirs] = sim_connection(handle_, listener->handle);
+  // A shared one, because whoever is called is known by a copy of the callback.
+  const auto given = std::make_shared<std::unique_ptr<Connection>>(std::move(theirs));
+  handle_->kernel->post(listener->handle->row, handle_->kernel->queue.now(),
+                        [weak = std::weak_ptr(listener), given] {
+                          const auto hears = weak.lock();
+                          if (hears == nullptr || hears->handle->dead) return given->reset();
+                          hears->on_connection(std::move(*given));
+                        });
+  return std::move(ours);
 }
 
 Result<Subscribed> SimSockets::read_fifo(const std::string& path,
                                          std::function<void(std::string_view)> callback) {
-  if (!handle_->call()) return fail(kSimOver);
+  if (!handle_->call()) return sim_over();
   const auto folder = folder_of(path);
   if (!folder) return fail(folder.error().text);
   SimKernel& kernel = *handle_->kernel;
@@ -74,9 +112,40 @@ Result<Subscribed> SimSockets::read_fifo(const std::string& path,
   return std::make_unique<SimSubscription>(std::move(receiver));
 }
 
+Result<void> SimSockets::make_fifo(const std::string& path) {
+  if (!handle_->call()) return sim_over();
+  const auto folder = folder_of(path);
+  if (!folder) return fail(folder.error().text);
+  SimDisk& disk = handle_->kernel->disk;
+  if (!disk.broken.empty()) return fail("cannot make the fifo " + path + ": " + disk.broken);
+  if (disk.find(path) != nullptr) disk.unlink(**folder, name_in(path));
+  disk.make(*folder, name_in(path), SimKind::fifo);
+  return {};
+}
+
+Result<void> SimSockets::write_fifo(const std::string& path, std::string_view bytes) {
+  CHECK(bytes.size() <= kMostInFifo);
+  if (!handle_->call()) return sim_over();
+  if (handle_->kernel->write_fifo(path, bytes)) {
+    SimObserver* const observer = handle_->kernel->settings.observer;
+    if (observer != nullptr) observer->on_words(handle_->row->facts.id.pid, path, bytes);
+    return {};
+  }
+  return fail("what stands in " + path + " was not read yet");
+}
+
 void SimKernel::hear(const std::string& path, const std::shared_ptr<SimReceiver>& receiver) {
   std::erase_if(receivers_, [](const auto& entry) { return entry.second.expired(); });
   receivers_[path] = receiver;
+}
+
+std::shared_ptr<SimReceiver> SimKernel::listener(const std::string& path) const {
+  const auto found = receivers_.find(path);
+  const SimNodePtr node = disk.find(path);
+  if (found == receivers_.end() || node == nullptr || node->kind != SimKind::socket) return nullptr;
+  auto listener = found->second.lock();
+  const bool listens = listener && !listener->handle->dead && listener->on_connection;
+  return listens ? listener : nullptr;
 }
 
 bool SimKernel::send(std::int64_t from, const std::string& path, std::string_view text,

@@ -142,6 +142,9 @@ class SimObserver {
                            const SimRepository::Commit& /*commit*/) {}
   /// A process is in the middle of a merge.
   virtual void on_half_a_merge(const std::string& /*into*/, std::int64_t /*by*/) {}
+  /// A process of ours wrote into a fifo.
+  virtual void on_words(std::int64_t /*from*/, const std::string& /*fifo*/,
+                        std::string_view /*text*/) {}
   /// A merge commit was made and checked out.
   virtual void on_merge(const std::string& /*into*/, const SimRepository::Commit& /*merge*/) {}
 };

@@ -226,7 +226,7 @@ std::string SimVersionControl::top(const std::string& path) {
 }
 
 Result<Salvage> SimSalvager::salvage(const SalvageOrder& order) {
-  if (!handle_->call()) return fail(kSimOver);
+  if (!handle_->call()) return sim_over();
   SimDisk& disk = handle_->kernel->disk;
   const SimNodePtr into = disk.find(order.into);
   if (into == nullptr || into->kind != SimKind::folder) {
@@ -249,7 +249,7 @@ Result<Salvage> SimSalvager::salvage(const SalvageOrder& order) {
     const SimNodePtr copy = disk.make_all(order.into + "/" + path, SimKind::file);
     disk.cut(*copy, 0);
     const auto write = [&](std::string_view part) { std::ignore = disk.grow(*copy, part); };
-    if (!handle_->call_to_write(node->bytes, write)) return fail(kSimOver);
+    if (!handle_->call_to_write(node->bytes, write)) return sim_over();
     if (auto written = disk.grow(*copy, node->bytes); !written) {
       return fail("cannot write " + order.into + "/" + path + ": " + written.error().text);
     }
