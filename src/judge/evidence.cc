@@ -250,7 +250,8 @@ void Evidence::absorb_probe(const Signal& signal, const Clocks& clocks) {
   const auto same_id = [&](const Ping& p) { return p.id == id; };
   if (signal.is == Kind::ping) {
     std::erase(void_pings_, id);  // asked again, of this life
-    push_bounded(life.pings, kMostPings, Ping{.id = id, .sent = clocks.active()});
+    push_bounded(life.pings, kMostPings,
+                 Ping{.id = id, .sent = clocks.active(), .asked = clocks.silence()});
     return;
   }
   if (signal.is == Kind::ping_failed) {
@@ -262,6 +263,7 @@ void Evidence::absorb_probe(const Signal& signal, const Clocks& clocks) {
   // answers them all.
   const auto found = std::find_if(life.pings.begin(), life.pings.end(), same_id);
   life.pings.erase(life.pings.begin(), found == life.pings.end() ? found : found + 1);
+  life.answered = true;
   if (life.ack_spent) {
     weak_sign(clocks);
   } else {

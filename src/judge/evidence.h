@@ -65,6 +65,7 @@ struct ClaimedTask {
 struct Ping {
   Name id;
   ActiveTime sent{};
+  SilenceTime asked{};     // the same moment, for what is measured in silence
   bool overtaken = false;  // a real sign came after it: that it is unanswered says nothing
 };
 
@@ -144,6 +145,7 @@ struct Life {
   bool beat_failed = false;
   SilenceTime last_beat{};
   std::vector<Ping> pings;
+  bool answered = false;  // a question, since it was last down
   Name last_error;
   bool error_stands = false;  // no progress since
   std::optional<SilenceTime> final_error;

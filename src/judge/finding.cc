@@ -104,7 +104,9 @@ Verdict judge_gone(const Evidence& evidence, const Policy& policy, Finding& find
     finding.held_by_provider = true;
     return evidence.want == Want::pause ? Verdict::dead : Verdict::waiting;
   }
-  const bool clean = ended_cleanly(evidence) || left_as_announced(life, policy);
+  // Who is asked is there to be spoken to: that it had nothing to do is no end.
+  const bool went_unseen = policy.asks() && life.exit.how == Exit::How::unknown && !life.exiting;
+  const bool clean = (ended_cleanly(evidence) && !went_unseen) || left_as_announced(life, policy);
   return clean ? Verdict::finished : Verdict::dead;
 }
 

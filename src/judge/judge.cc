@@ -168,6 +168,33 @@ Phase Judge::phase() const { return state_->phase; }
 std::optional<ParentState> Judge::parent() const { return state_->evidence.life.parent; }
 Want Judge::want() const { return state_->evidence.want; }
 const Policy& Judge::policy() const { return state_->policy; }
+bool Judge::degraded() const { return state_->ladder.degraded(); }
+
+Asking Judge::asking(Instant at) const {
+  const Evidence& evidence = state_->evidence;
+  const Life& life = evidence.life;
+  const bool is_there = evidence.spawned && !life.gone() && !life.was_stopped;
+  const bool is_wanted = evidence.want == Want::run && !evidence.paused();
+  const bool is_free = !life.awaits_person() && !life.hold && !life.compacting &&
+                       !life.foreground_tool_open() && state_->exiting.by == ExitBy::nothing;
+  Asking asking{.possible = is_there && is_wanted && is_free,
+                .seen = life.real_seen,
+                .stirs = life.real_seen || life.last_weak.has_value(),
+                .answered = life.answered,
+                .has_turns = life.stream_seen,
+                .rests = life.stage == Stage::rest};
+  Clocks clocks = state_->clocks;
+  clocks.move_to(std::max(at, clocks.now()));
+  const SilenceTime now = clocks.silence();
+  asking.silent = now - (life.real_seen ? life.last_real : life.spawned);
+  if (life.pings.empty()) return asking;
+  const Ping& last = life.pings.back();
+  asking.open = last.id;
+  asking.overtaken = last.overtaken;
+  asking.open_for = now - last.asked;
+  return asking;
+}
+
 std::uint32_t Judge::resumes() const { return state_->ladder.spending().used(); }
 std::uint32_t Judge::all_resumes() const { return state_->ladder.spending().total(); }
 std::optional<Instant> Judge::next() const { return state_->next; }

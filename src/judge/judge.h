@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/name.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "judge/decision.h"
@@ -19,6 +20,20 @@ namespace tend {
 
 struct Account;
 struct JudgeState;
+
+/// What whoever asks an agent whether it still answers has to know.
+struct Asking {
+  bool possible = false;     // an answer can be expected: no tool, person or provider is in the way
+  std::optional<Name> open;  // the last question of this life that was not answered
+  bool overtaken = false;    // it was not, and something else was seen since
+  bool seen = false;         // something was, in this life
+  bool stirs = false;        // a weak sign at least
+  bool answered = false;     // a question, in this life and since it was down
+  bool has_turns = false;    // its stream says when it works and when it rests
+  bool rests = false;        // its turn is over
+  Duration silent{};         // since the last real sign, or since this life began
+  Duration open_for{};       // since that question was asked
+};
 
 /// Judges one agent over all its lives. Pure: no clock, no I/O; the same calls give the same
 /// answers. Allocates only when an agent opens more tools, children or tasks at once than before.
@@ -41,6 +56,10 @@ class Judge {
   /// What people want of it, as it was told last.
   [[nodiscard]] Want want() const;
   [[nodiscard]] const Policy& policy() const;
+  /// Whoever writes to it is not heard: `degrade` was decided, and `undegrade` was not since.
+  [[nodiscard]] bool degraded() const;
+  /// `now` as for step(); the ages are of then.
+  [[nodiscard]] Asking asking(Instant now) const;
   /// Resumes since the last refill, and over all lives.
   [[nodiscard]] std::uint32_t resumes() const;
   [[nodiscard]] std::uint32_t all_resumes() const;

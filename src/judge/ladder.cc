@@ -86,9 +86,12 @@ bool ordered_to_exit(const Scene& scene) {
   return scene.exiting.by == ExitBy::stop || scene.exiting.by == ExitBy::drain;
 }
 
-/// Some programs never promised to show anything: their silence alone never kills them.
+/// Some programs never promised to show anything: their silence alone never kills them. One that is
+/// asked has promised to answer.
 bool may_be_killed_for_silence(const Scene& scene) {
   if (ordered_to_exit(scene)) return true;
+  const bool was_asked = scene.finding.silence.because == Because::not_answered_yet;
+  if (was_asked && scene.policy.promise != Promise::watched) return true;
   switch (scene.policy.promise) {
     case Promise::stream:
       return true;
@@ -426,20 +429,34 @@ void Ladder::escalate_if_not_started(const Scene& scene, Verdict verdict,
 
 // ---- Degrade and undegrade
 
+/// Nobody who writes to it is heard.
+bool Ladder::is_down(const Scene& scene, Verdict verdict) {
+  const std::optional<Hold>& hold = scene.evidence.life.hold;
+  const bool refused = verdict == Verdict::waiting && hold && hold->cause == Cause::auth;
+  return refused || verdict == Verdict::stalled || verdict == Verdict::dead ||
+         verdict == Verdict::looping;
+}
+
+/// Whoever can be asked is well once it has answered: what it shows by itself may be its last.
+bool Ladder::is_up(const Scene& scene, Verdict verdict) {
+  const Life& life = scene.evidence.life;
+  const bool at_work =
+      verdict == Verdict::working || verdict == Verdict::waiting || verdict == Verdict::idle;
+  return at_work && life.real_seen && !life.gone() && !is_down(scene, verdict) &&
+         (life.answered || !scene.policy.asks());
+}
+
 void Ladder::gate(const Scene& scene, Verdict verdict, std::vector<Decision>& out) {
-  const bool down =
-      verdict == Verdict::stalled || verdict == Verdict::dead || verdict == Verdict::looping;
-  if (down && !degraded_) {
+  if (is_down(scene, verdict) && !degraded_) {
     degraded_ = true;
-    const Reason why = verdict == Verdict::looping ? looping_because_
-                       : verdict == Verdict::dead  ? why_gone(scene)
-                                                   : why_in_doubt(scene);
+    scene.evidence.life.answered = false;
+    const Reason why = verdict == Verdict::looping   ? looping_because_
+                       : verdict == Verdict::dead    ? why_gone(scene)
+                       : verdict == Verdict::waiting ? because(Because::credentials_refused)
+                                                     : why_in_doubt(scene);
     act(scene, verdict, Action::degrade, why, out);
   }
-  const bool up =
-      (verdict == Verdict::working || verdict == Verdict::waiting || verdict == Verdict::idle) &&
-      scene.evidence.life.real_seen && !scene.evidence.life.gone();
-  if (up && degraded_) {
+  if (degraded_ && is_up(scene, verdict)) {
     degraded_ = false;
     act(scene, verdict, Action::undegrade, because(Because::works_again), out);
   }

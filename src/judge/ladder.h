@@ -59,6 +59,7 @@ class Ladder {
   /// Why it is looping, for the verdict's reasons.
   [[nodiscard]] const Reason& looping_because() const { return looping_because_; }
   [[nodiscard]] const Spending& spending() const { return spending_; }
+  [[nodiscard]] bool degraded() const { return degraded_; }
 
   template <class Fields>
   void fields(Fields& io);
@@ -80,6 +81,8 @@ class Ladder {
   void notice_provider(const Scene& scene, std::vector<Decision>& decisions);
   void notice_oddities(const Scene& scene, Verdict verdict, std::vector<Decision>& decisions);
   void configured_rungs(const Scene& scene, Verdict verdict, std::vector<Decision>& decisions);
+  static bool is_down(const Scene& scene, Verdict verdict);
+  static bool is_up(const Scene& scene, Verdict verdict);
   void gate(const Scene& scene, Verdict verdict, std::vector<Decision>& decisions);
 
   void suspect(const Scene& scene, std::vector<Decision>& decisions);

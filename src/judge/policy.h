@@ -100,6 +100,10 @@ struct Policy {
   bool direct = false;       // at a limit the second look is taken at once, and the cure is restart
   /// How long the word `idle` excuses one that shows no process, from its last beat or real sign.
   Duration unseen_rest = kNoLimit;
+  /// How long one that is asked whether it still answers may take for it; kNoLimit: nobody asks.
+  Duration answer = kNoLimit;
+
+  [[nodiscard]] bool asks() const { return answer < kNoLimit; }
 
   bool operator==(const Policy&) const = default;
 };

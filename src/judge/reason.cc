@@ -109,6 +109,8 @@ std::string describe(const Reason& r) {
     case Because::work_waiting:
       return counted(r.count, "piece of work waits", "pieces of work wait") + ", " +
              age_of_limit(r);
+    case Because::not_answered_yet:
+      return "asked whether it answers, " + age_of_limit(r);
     case Because::turn_failed:
       return "turn ended in an error (" + text(r.name) + "), " + age_of_limit(r);
     case Because::exiting_announced:

@@ -61,7 +61,8 @@ enum class Because : std::uint8_t {
   no_sign_at_all,  // policy plain: age
   lingers,         // finished and still there: age
   orphan_died,
-  ladder_rung,  // a configured rung: age of limit
+  ladder_rung,       // a configured rung: age of limit
+  not_answered_yet,  // it was asked: age of limit
 };
 
 struct Reason {

@@ -72,12 +72,14 @@ class Measure {
         life_(evidence.life),
         limits_(policy.limits),
         unseen_rest_(policy.unseen_rest),
+        answer_(policy.answer),
         exiting_(exiting),
         clocks_(clocks),
         children_(survey(evidence.life, policy, clocks, horizon)) {}
 
   Silence silence() {
     choose_phase();
+    question();
     return now_;
   }
 
@@ -306,6 +308,30 @@ class Measure {
     unseen_rest();
   }
 
+  /// One that may be silent for as long as it likes has to answer when it is asked; so does one
+  /// that rests, whatever waits for it. What came after the question proves as much as an answer
+  /// would.
+  void question() {
+    const bool rests = now_.phase == Phase::idle;
+    const bool is_unlimited =
+        !now_.limited && (now_.phase == Phase::start || now_.phase == Phase::beats);
+    if (answer_ >= kNoLimit || !(rests || is_unlimited)) return;
+    const auto open = std::find_if(life_.pings.begin(), life_.pings.end(),
+                                   [](const Ping& ping) { return !ping.overtaken; });
+    if (open == life_.pings.end()) return;
+    const SilenceTime base = std::max(open->asked, last_sign());
+    if (now_.limited && now_.deadline <= base + answer_) return;
+    now_.limited = true;
+    now_.base = base;
+    now_.since = base;
+    now_.limit = answer_;
+    now_.deadline = base + answer_;
+    now_.ceiling = base + 2 * answer_;
+    now_.stalled_from = now_.deadline;
+    now_.because = Because::not_answered_yet;
+    declared_silence();
+  }
+
   /// Where there is a process, its end is seen. A word alone is all that is known of one without:
   /// it may have been its last.
   void unseen_rest() {
@@ -378,6 +404,7 @@ class Measure {
   const Life& life_;
   const Limits& limits_;
   const Duration unseen_rest_;
+  const Duration answer_;
   const Exiting& exiting_;
   const Clocks& clocks_;
   const Children children_;

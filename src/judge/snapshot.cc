@@ -51,7 +51,7 @@ consteval std::size_t count_of(Exit::How) {
   return static_cast<std::size_t>(Exit::How::signal) + 1;
 }
 consteval std::size_t count_of(Because) {
-  return static_cast<std::size_t>(Because::ladder_rung) + 1;
+  return static_cast<std::size_t>(Because::not_answered_yet) + 1;
 }
 
 // ---- The fields of the plain structs
@@ -99,6 +99,7 @@ void fields(Io& io, Ping& v) {
   io("id", v.id);
   io("sent", v.sent);
   io("overtaken", v.overtaken);
+  io.later("asked", v.asked);
 }
 
 template <class Io>
@@ -235,6 +236,7 @@ void fields(Io& io, Life& v) {
   io("final_error", v.final_error);
   io("parent", v.parent);
   io("parent_died", v.parent_died);
+  io.later("answered", v.answered);
 }
 
 template <class Io, class T>

@@ -75,7 +75,9 @@ SignalsFile::Took SignalsFile::take(std::string_view line, std::uint32_t life, D
       return Took::bad;
   }
   if (!may_be_said(signal)) return Took::refused;
-  if (signal.life != 0 && signal.life < life) return Took::old_life;
+  if (signal.life != 0 && signal.life < life) {
+    return signal.is == Kind::ack ? Took::old_answer : Took::old_life;
+  }
   if (signal.until) signal.until = moved(*signal.until, shift);
   batch.signals.push_back(signal);
   return Took::taken;

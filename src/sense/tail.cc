@@ -134,6 +134,7 @@ void LineFeed::feed(std::string_view bytes) {
     if (end == bytes.npos) return keep(bytes);
     const std::string_view line = bytes.substr(0, end);
     bytes.remove_prefix(end + 1);
+    behind_ = bytes.size();
     const bool is_whole = kept() == 0 && line.size() <= kLongestLine;
     if (is_whole && bytes.size() >= kPadding) {
       take_(line);
@@ -153,8 +154,6 @@ void LineFeed::reset() {
   kept_.clear();
   if (kept_.capacity() > kKeptWhenEmpty) kept_ = {};
 }
-
-std::uint64_t LineFeed::kept() const { return kept_.size() + skipped_; }
 
 void LineFeed::keep(std::string_view bytes) {
   if (skipped_ == 0 && kept_.size() + bytes.size() <= kLongestLine) {

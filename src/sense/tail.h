@@ -65,7 +65,9 @@ class LineFeed {
   /// Forgets what was kept back.
   void reset();
   /// Bytes kept back, those of a line being passed over included.
-  [[nodiscard]] std::uint64_t kept() const;
+  [[nodiscard]] std::uint64_t kept() const { return kept_.size() + skipped_; }
+  /// While a line is given out: bytes of the piece that stand behind it.
+  [[nodiscard]] std::uint64_t behind() const { return behind_; }
 
  private:
   void keep(std::string_view bytes);
@@ -76,6 +78,7 @@ class LineFeed {
   Ends ends_;
   std::string kept_;
   std::uint64_t skipped_ = 0;
+  std::uint64_t behind_ = 0;
 };
 
 }  // namespace tend
