@@ -26,7 +26,7 @@ constexpr std::uint64_t kMostPid = std::numeric_limits<std::int32_t>::max();
 constexpr std::uint64_t kMostFd = 1023;
 constexpr auto kLongestMs = static_cast<std::uint64_t>(kLongestTime.count());
 
-constexpr std::array<std::string_view, 27> kKeys{
+constexpr std::array<std::string_view, 28> kKeys{
     "format",         "agent",
     "session",        "role",
     "command",        "watched",
@@ -40,7 +40,7 @@ constexpr std::array<std::string_view, 27> kKeys{
     "on_stall",       "restart",
     "beat_ms",        "max_life_ms",
     "notify",         "task",
-    "store",
+    "store",          "listens",
 };
 
 // ---- Writing
@@ -261,6 +261,7 @@ void Reader::read_what() {
   path("worktree", file_.worktree);
   flag("own_worktree", file_.own_worktree);
   flag("inherit_input", file_.inherit_input);
+  flag("listens", file_.listens);
   if (const auto fd = number("ready_fd", 0, kMostFd)) file_.ready_fd = static_cast<int>(*fd);
 }
 
@@ -323,6 +324,7 @@ std::string format_agent_file(const AgentFile& file) {
   if (file.as_is) json["as_is"] = true;
   if (file.watched) json["watched"] = process_json(*file.watched);
   if (!file.store.empty()) json["store"] = text_json(file.store);
+  if (file.listens) json["listens"] = true;
   if (file.ready_fd) json["ready_fd"] = *file.ready_fd;
   if (file.max_life) json["max_life_ms"] = file.max_life->count();
   return to_line(json) + "\n";

@@ -26,6 +26,9 @@ inline constexpr const char* kErrorFile = "stderr.log";       // its standard er
 inline constexpr const char* kSignalsFile = "signals.jsonl";  // what it says of itself
 inline constexpr const char* kBeatFile = ".beat";             // its time is the last beat
 
+inline constexpr const char* kInputFile = "input";         // a fifo: its standard input
+inline constexpr const char* kQuestionFile = ".question";  // the id of the question that is open
+
 /// The names of the stores of other systems that its beats go into; not there if there are none.
 /// The C library looks for it.
 inline constexpr const char* kSinksFile = "sinks";
@@ -53,6 +56,7 @@ struct AgentFile {
   std::string worktree;       // "" if none
   bool own_worktree = false;  // nobody else works there: its branch is its work
   bool inherit_input = false;
+  bool listens = false;  // its standard input is a fifo, on which it is spoken to
   std::optional<int> ready_fd;
 
   std::string policy = "plain";     // as typed: a name, FILE or FILE:NAME

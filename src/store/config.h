@@ -1,6 +1,7 @@
 // The configuration: policies that people write beside the built-in ones, the channels on which
-// they are told, the patrol, where tasks are, and the stores of other systems. The format is
-// described in docs/config.md; store/config_file.h finds and reads the file.
+// they are told, the patrol, where tasks are, the stores of other systems, what becomes of messages
+// to agents and how those are asked. The format is described in docs/config.md; store/config_file.h
+// finds and reads the file.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +16,8 @@
 #include "judge/patrol.h"
 #include "judge/policy.h"
 #include "store/foreign/foreign_agent.h"
+#include "store/gate_settings.h"
+#include "store/probe_settings.h"
 
 namespace tend {
 
@@ -22,7 +25,7 @@ inline constexpr std::size_t kMostPolicies = 64;
 inline constexpr std::size_t kDeepestExtends = 16;
 inline constexpr std::size_t kMostProblems = 100;
 inline constexpr std::size_t kMostChannels = 16;
-inline constexpr std::size_t kMostStores = 256;  // of sources, of sinks, and of foreign agents
+inline constexpr std::size_t kMostStores = 256;  // of sources, sinks, foreign agents, probes
 
 /// Something wrong in a file, where it is, and what is allowed instead.
 struct ConfigProblem {
@@ -79,6 +82,8 @@ struct Config {
   std::vector<AgentStore> sources;      // `[[source]]`, in the order of the file
   std::vector<AgentStore> sinks;        // `[[sink]]`
   std::map<std::string, ForeignSetting, std::less<>> stores;  // `[store.NAME]`
+  GateSettings gate;                                          // `[gate]`
+  std::map<std::string, ProbeSettings, std::less<>> probes;   // `[probe.NAME]`, by agent
   std::map<std::string, std::size_t, std::less<>> lines;      // "patrol.interval" to its line
 
   /// The names of the policies of this file, sorted.

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include "base/duration.h"
+#include "base/quote.h"
+#include "store/config_values.h"
 
 namespace tend {
 namespace {
@@ -317,6 +319,51 @@ void check_channels(const Config& config, ConfigProblems& warnings) {
   }
 }
 
+// ---- [gate] and [probe.NAME] ----
+
+constexpr Duration kShortestLease = 60s;
+constexpr Duration kOftenAsked = 10s;
+constexpr int kFewestQuestions = 2;
+
+void check_gate(const Config& config, ConfigProblems& warnings) {
+  const GateSettings& gate = config.gate;
+  if (gate.lease < kShortestLease) {
+    warn_of(config, {"gate.lease"},
+            fmt::format("{} is under {}: a message that takes longer is handed out again while "
+                        "somebody works on it",
+                        format_duration(gate.lease), format_duration(kShortestLease)),
+            warnings);
+  }
+  if (gate.reply_every == Duration::zero()) {
+    warn_of(config, {"gate.reply_every"},
+            "0 answers every message of a sender: two machines may answer each other for ever",
+            warnings);
+  }
+}
+
+void check_probe(const Config& config, const std::string& name, const ProbeSettings& probe,
+                 ConfigProblems& warnings) {
+  const auto key = [&](std::string_view last) {
+    return fmt::format("probe.{}.{}", is_bare(name) ? name : in_quotes(name), last);
+  };
+  const Duration least = kFewestQuestions * probe.interval;
+  if (probe.deadline < least) {
+    warn_of(config, {key("deadline"), key("interval")},
+            fmt::format("{} is under {} questions of {}: one answer that is late looks like none; "
+                        "give it {} or more",
+                        format_duration(probe.deadline), kFewestQuestions,
+                        format_duration(probe.interval), format_duration(least)),
+            warnings);
+  }
+  if (probe.interval < kOftenAsked) {
+    warn_of(config, {key("interval"), key("deadline")},
+            fmt::format("a question every {} leaves the agent little time for anything else; ask "
+                        "every {} or less often",
+                        format_duration(probe.interval), format_duration(kOftenAsked)),
+            warnings);
+  }
+}
+
 }  // namespace
 
 ConfigProblems check_config(const Config& config) {
@@ -326,6 +373,8 @@ ConfigProblems check_config(const Config& config) {
     check_patrol_ladder(config, context, warnings);
   }
   check_channels(config, warnings);
+  check_gate(config, warnings);
+  for (const auto& [name, probe] : config.probes) check_probe(config, name, probe, warnings);
   for (const auto& [name, made] : config.policies) {
     const auto base = config.policies.find(made.extends);
     std::vector<Finding> of_base;

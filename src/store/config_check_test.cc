@@ -216,5 +216,33 @@ TEST(CheckConfig, warns_of_notices_that_others_can_read) {
   EXPECT_EQ(with("https://example.org/secret"), "");
 }
 
+// ---- gate and probes ----
+
+TEST(CheckConfig, finds_nothing_in_a_gate_and_probes_that_fit) {
+  EXPECT_EQ(warnings_in("[gate]\nlease = \"1m\"\nreply_every = 1\n"
+                        "[probe.a]\nchannel = \"tmux-keys\"\ninterval = 10\ndeadline = 20\n"
+                        "[probe.b]\nchannel = \"tmux-keys\"\n"),
+            "");
+}
+
+TEST(CheckConfig, warns_of_a_gate_that_hands_out_or_answers_twice) {
+  EXPECT_EQ(
+      warnings_in("[gate]\nlease = \"59s\"\nreply_every = 0\n"),
+      "n.toml:2: gate.lease: 59s is under 1m: a message that takes longer is handed out again "
+      "while somebody works on it\n"
+      "n.toml:3: gate.reply_every: 0 answers every message of a sender: two machines may "
+      "answer each other for ever\n");
+}
+
+TEST(CheckConfig, warns_of_a_probe_that_waits_too_short_or_asks_too_often) {
+  EXPECT_EQ(warnings_in("[probe.a]\nchannel = \"tmux-keys\"\ninterval = \"5m\"\n"
+                        "deadline = \"9m\"\n"),
+            "n.toml:4: probe.a.deadline: 9m is under 2 questions of 5m: one answer that is late "
+            "looks like none; give it 10m or more\n");
+  EXPECT_EQ(warnings_in("[probe.\"a b\"]\nchannel = \"tmux-keys\"\ndeadline = \"27s\"\n"),
+            "n.toml:3: probe.'a b'.deadline: a question every 9s leaves the agent little time for "
+            "anything else; ask every 10s or less often\n");
+}
+
 }  // namespace
 }  // namespace tend

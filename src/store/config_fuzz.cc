@@ -1,5 +1,6 @@
 // Any bytes are either a configuration whose policies can be found and checked, whose channels can
-// be used and whose patrol can be walked, or problems that can be told in one line each.
+// be used, whose patrol can be walked and whose agents can be asked, or problems that can be told
+// in one line each.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -49,6 +50,22 @@ void check_patrol(const tend::PatrolPolicy& patrol) {
   }
 }
 
+void check_gate(const tend::GateSettings& gate) {
+  CHECK(gate.texts.contains(gate.language) && gate.lease > tend::Duration::zero());
+  for (const auto& [language, texts] : gate.texts) {
+    CHECK(!language.empty() && !texts.degraded.empty() && !texts.recovered.empty());
+  }
+}
+
+void check_probes(const tend::Config& config) {
+  for (const auto& [name, probe] : config.probes) {
+    CHECK(!name.empty() && name.find('\n') == std::string::npos);
+    CHECK(tend::Duration::zero() < probe.interval && probe.interval <= probe.deadline);
+    CHECK((probe.channel == tend::ProbeChannel::command) == !probe.command.empty());
+    CHECK((probe.channel == tend::ProbeChannel::file) == !probe.file.empty());
+  }
+}
+
 }  // namespace
 
 // libFuzzer declares it nowhere.
@@ -65,6 +82,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_policies(*config);
   check_channels(*config);
   check_patrol(config->patrol);
+  check_gate(config->gate);
+  check_probes(*config);
   check_lines(tend::check_config(*config));
   return 0;
 }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/quote.h"
+#include "store/config_gate.h"
 #include "store/config_sections.h"
 #include "store/config_stores.h"
 #include "store/config_values.h"
@@ -23,8 +24,8 @@ constexpr std::size_t kMostDotsInALine = 128;
 constexpr std::uint32_t kMostMissed = 10'000;
 constexpr std::uint32_t kMostResumes = 1'000'000;
 
-constexpr std::array<std::string_view, 7> kTables{"policy", "notify", "patrol", "tasks",
-                                                  "store",  "source", "sink"};
+constexpr std::array<std::string_view, 9> kTables{"policy", "notify", "patrol", "tasks", "store",
+                                                  "source", "sink",   "gate",   "probe"};
 
 constexpr std::array<std::string_view, 8> kRungActions{"warn",     "ping", "notify", "escalate",
                                                        "preserve", "kill", "resume", "restart"};
@@ -92,6 +93,10 @@ std::vector<PolicyDraft> Reader::read(const toml::table& root) {
       read_sources(values_, value, place, config_);
     } else if (key.str() == "sink") {
       read_sinks(values_, value, place, config_);
+    } else if (key.str() == "gate") {
+      read_gate(values_, value, place, config_);
+    } else if (key.str() == "probe") {
+      read_probes(values_, value, place, config_);
     } else {
       values_.unknown(place, "table", key.str(), kTables);
     }

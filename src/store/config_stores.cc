@@ -22,8 +22,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kLongestPath = 4096;
-constexpr std::size_t kLongestAgent = 128;
 constexpr Duration kLongestDeadline = 60s;
 
 /// The keys whose need depends on the kind.
@@ -67,27 +65,6 @@ constexpr bool in_order() {
   return true;
 }
 static_assert(in_order(), "kKinds: a row is missing, doubled or out of order");
-
-/// A text of one line, or a problem.
-std::optional<std::string> line_of_text(ConfigValues& values, const toml::node& value,
-                                        std::string_view wanted, std::size_t most,
-                                        const ConfigPlace& place) {
-  auto text = values.text(value, wanted, place);
-  if (!text) return std::nullopt;
-  if (!text->empty() && text->size() <= most && on_one_line(*text) == *text) return text;
-  values.problem(place,
-                 fmt::format("must be {}: one line of at most {} bytes, not empty", wanted, most));
-  return std::nullopt;
-}
-
-/// Absolute, or below the home of the user.
-std::optional<std::string> read_path(ConfigValues& values, const toml::node& value,
-                                     const ConfigPlace& place) {
-  auto text = line_of_text(values, value, "a path", kLongestPath, place);
-  if (!text || text->starts_with('/') || text->starts_with("~/") || *text == "~") return text;
-  values.problem(place, "must be an absolute path, or one that begins with ~/");
-  return std::nullopt;
-}
 
 class StoreReader {
  public:
@@ -243,12 +220,12 @@ void StoreReader::read_name(Draft& draft, const toml::node& value, const ConfigP
 }
 
 void StoreReader::read_agent(Draft& draft, const toml::node& value, const ConfigPlace& place) {
-  const auto name = line_of_text(values_, value, "the name of an agent", kLongestAgent, place);
+  const auto name = values_.line(value, "the name of an agent", kLongestAgent, place);
   draft.made.agent = name.value_or("");
 }
 
 void StoreReader::read_role(Draft& draft, const toml::node& value, const ConfigPlace& place) {
-  draft.made.role = line_of_text(values_, value, "a role", kLongestAgent, place).value_or("");
+  draft.made.role = values_.line(value, "a role", kLongestAgent, place).value_or("");
 }
 
 void StoreReader::read_kind(Draft& draft, const toml::node& value, const ConfigPlace& place) {
@@ -261,13 +238,13 @@ void StoreReader::read_kind(Draft& draft, const toml::node& value, const ConfigP
 
 void StoreReader::read_its_path(Draft& draft, const toml::node& value, const ConfigPlace& place) {
   draft.given |= bit(path);
-  draft.made.store.path = read_path(values_, value, place).value_or("");
+  draft.made.store.path = values_.path(value, place).value_or("");
 }
 
 void StoreReader::read_field(Draft& draft, const toml::node& value, const ConfigPlace& place) {
   draft.given |= bit(field);
   const auto text =
-      line_of_text(values_, value, "the path of a field, like \"timestamp\"", kLongestPath, place);
+      values_.line(value, "the path of a field, like \"timestamp\"", kLongestPath, place);
   if (!text) return;
   draft.made.store.field = *text;
   if (const auto parsed = parse_json_path(*text); !parsed) {
@@ -278,13 +255,13 @@ void StoreReader::read_field(Draft& draft, const toml::node& value, const Config
 void StoreReader::read_session(Draft& draft, const toml::node& value, const ConfigPlace& place) {
   draft.given |= bit(session);
   draft.made.store.session =
-      line_of_text(values_, value, "a session of tmux", kLongestAgent, place).value_or("");
+      values_.line(value, "a session of tmux", kLongestAgent, place).value_or("");
 }
 
 void StoreReader::read_label(Draft& draft, const toml::node& value, const ConfigPlace& place) {
   draft.given |= bit(label);
   draft.made.store.label =
-      line_of_text(values_, value, "what stands before the colon of a label", kLongestAgent, place)
+      values_.line(value, "what stands before the colon of a label", kLongestAgent, place)
           .value_or("");
 }
 
@@ -308,17 +285,17 @@ void StoreReader::read_set(Draft& draft, const toml::node& value, const ConfigPl
 
 void StoreReader::read_folder(Draft& draft, const toml::node& value, const ConfigPlace& place) {
   draft.given |= bit(folder);
-  draft.made.store.folder = read_path(values_, value, place).value_or("");
+  draft.made.store.folder = values_.path(value, place).value_or("");
 }
 
 void StoreReader::read_id(Draft& draft, const toml::node& value, const ConfigPlace& place) {
   draft.given |= bit(id);
-  draft.made.id = line_of_text(values_, value, "an id", kLongestAgent, place).value_or("");
+  draft.made.id = values_.line(value, "an id", kLongestAgent, place).value_or("");
 }
 
 void StoreReader::read_counter(Draft& draft, const toml::node& value, const ConfigPlace& place) {
   draft.given |= bit(counter);
-  draft.made.counter = line_of_text(values_, value, "a key", kLongestAgent, place).value_or("");
+  draft.made.counter = values_.line(value, "a key", kLongestAgent, place).value_or("");
 }
 
 void StoreReader::read_stale(Draft& draft, const toml::node& value, const ConfigPlace& place) {
@@ -368,11 +345,10 @@ class ForeignReader {
 
   void read_preset(ForeignSetting& made, const toml::node& value, const ConfigPlace& place);
   void read_root(ForeignSetting& made, const toml::node& value, const ConfigPlace& place) {
-    made.root = read_path(values_, value, place).value_or("");
+    made.root = values_.path(value, place).value_or("");
   }
   void read_session(ForeignSetting& made, const toml::node& value, const ConfigPlace& place) {
-    made.session =
-        line_of_text(values_, value, "a session of tmux", kLongestAgent, place).value_or("");
+    made.session = values_.line(value, "a session of tmux", kLongestAgent, place).value_or("");
   }
   void read_stale(ForeignSetting& made, const toml::node& value, const ConfigPlace& place) {
     made.stale = values_.duration_above_zero(value, place);

@@ -61,6 +61,26 @@ std::optional<std::string> ConfigValues::text(const toml::node& value, std::stri
   return std::nullopt;
 }
 
+std::optional<std::string> ConfigValues::line(const toml::node& value, std::string_view wanted,
+                                              std::size_t most, const ConfigPlace& place) {
+  auto written = text(value, wanted, place);
+  if (!written) return std::nullopt;
+  if (!written->empty() && written->size() <= most && on_one_line(*written) == *written) {
+    return written;
+  }
+  problem(place, fmt::format("must be {}: one line of at most {} bytes, not empty", wanted, most));
+  return std::nullopt;
+}
+
+std::optional<std::string> ConfigValues::path(const toml::node& value, const ConfigPlace& place) {
+  auto written = line(value, "a path", kLongestPath, place);
+  if (!written || written->starts_with('/') || written->starts_with("~/") || *written == "~") {
+    return written;
+  }
+  problem(place, "must be an absolute path, or one that begins with ~/");
+  return std::nullopt;
+}
+
 std::optional<bool> ConfigValues::flag(const toml::node& value, const ConfigPlace& place) {
   if (const auto* const flag = value.as_boolean()) return flag->get();
   wrong_type(place, "true or false", value);

@@ -21,6 +21,8 @@
 namespace tend {
 
 inline constexpr std::size_t kLongestConfigName = 64;
+inline constexpr std::size_t kLongestPath = 4096;
+inline constexpr std::size_t kLongestAgent = 128;
 
 /// Where a value stands.
 struct ConfigPlace {
@@ -41,6 +43,11 @@ class ConfigValues {
 
   std::optional<std::string> text(const toml::node& value, std::string_view wanted,
                                   const ConfigPlace& place);
+  /// One line of 1 to `most` bytes.
+  std::optional<std::string> line(const toml::node& value, std::string_view wanted,
+                                  std::size_t most, const ConfigPlace& place);
+  /// Absolute, or below the home of the user.
+  std::optional<std::string> path(const toml::node& value, const ConfigPlace& place);
   std::optional<bool> flag(const toml::node& value, const ConfigPlace& place);
   std::optional<Duration> duration(const toml::node& value, const ConfigPlace& place);
   std::optional<Duration> duration_above_zero(const toml::node& value, const ConfigPlace& place);

@@ -152,6 +152,7 @@ std::string format_heartbeat(const Heartbeat& heartbeat) {
   if (!heartbeat.task.empty()) json["task"] = cut_text(heartbeat.task, kLongestNote);
   if (heartbeat.children != 0) json["children"] = heartbeat.children;
   if (!heartbeat.divergence.empty()) json["divergence"] = note_of(heartbeat.divergence);
+  if (heartbeat.degraded_since > 0) json["degraded"] = rounded_seconds(heartbeat.degraded_since);
   return to_line(json) + "\n";
 }
 
@@ -184,6 +185,7 @@ Result<Heartbeat> parse_heartbeat(std::string_view text) {
       .task = shown_text(*object, "task", kLongestNote),
       .children = static_cast<std::uint32_t>(whole_number(*object, "children", kMostU32)),
       .divergence = shown_text(*object, "divergence", kLongestNote),
+      .degraded_since = calendar_field(*object, "degraded"),
   };
   read_processes(*object, heartbeat);
   read_next(*object, heartbeat);

@@ -6,7 +6,7 @@
 //   role, status            starting | running | paused | completed | withdrawn
 //   boot_id, pid_ns, start_ticks, keeper_pid, keeper_start_ticks, life, agent, session
 //   verdict, phase, since, because, next, budget, outcome, ended_by, exit, note, leaving,
-//   asks_parent, work_phase, task, children, divergence
+//   asks_parent, work_phase, task, children, divergence, degraded
 //
 // Its mtime is the last beat. Other systems write the first five fields only; all of ours may be
 // missing. Anything else in the file is kept out of our way and lost at the next rewrite.
@@ -75,6 +75,7 @@ struct Heartbeat {
   std::string task;          // the work item that it is for; ""
   std::uint32_t children = 0;  // that are not settled
   std::string divergence;      // what its stores disagree about, once people were told of it; ""
+  double degraded_since = 0;   // it takes no messages since then, by the calendar; 0: it does
 
   bool operator==(const Heartbeat&) const = default;
 };

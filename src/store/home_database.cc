@@ -91,6 +91,54 @@ CREATE INDEX notices_by_key ON notices(key, channel, id);
 CREATE INDEX notices_by_incident ON notices(incident, id);
 CREATE INDEX notices_unsent ON notices(next_at) WHERE state <> 'sent';
 )",
+    // What a message says stands last, so that a look at its state reads no other page of it. Of
+    // one agent and state the messages stand in messages_unfinished as they are handed out.
+    // `forgiven` are tries from before it was given up: the number of a try is never given again.
+    // Of a message that has reached its agent, `handed_*` say how much that had printed and said
+    // before.
+    R"(
+CREATE TABLE messages(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  agent TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  endpoint TEXT NOT NULL,
+  priority INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  key TEXT,
+  holder TEXT,
+  tries INTEGER NOT NULL,
+  forgiven INTEGER NOT NULL,
+  lease_until INTEGER NOT NULL,
+  last_error TEXT,
+  outage INTEGER NOT NULL,
+  received_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  handed_stream INTEGER,
+  handed_said INTEGER,
+  content TEXT NOT NULL
+);
+CREATE INDEX messages_unfinished ON messages(agent, state, priority, id) WHERE state <> 'done';
+CREATE INDEX messages_done ON messages(agent, updated_at) WHERE state = 'done';
+CREATE UNIQUE INDEX messages_by_key ON messages(agent, channel, key) WHERE key IS NOT NULL;
+CREATE TABLE outages(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  agent TEXT NOT NULL,
+  why TEXT NOT NULL,
+  since INTEGER NOT NULL,
+  ended_at INTEGER
+);
+CREATE UNIQUE INDEX outages_open ON outages(agent) WHERE ended_at IS NULL;
+CREATE TABLE reply_ways(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  agent TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  endpoint TEXT NOT NULL,
+  command TEXT NOT NULL,
+  language TEXT NOT NULL,
+  updated_at INTEGER NOT NULL,
+  UNIQUE(agent, channel, endpoint)
+);
+)",
 };
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "os/linux/linux_folder.h"
 #include "os/linux/temporary_folder.h"
 #include "os/sim/sim_universe.h"
+#include "store/gate.h"
 #include "store/tasks.h"
 #include "store/versioned_database.h"
 
@@ -33,6 +34,7 @@ constexpr std::array<std::string_view, 3> kSteps{
 constexpr std::array<std::string_view, 2> kBroken{kSteps[0],
                                                   "DELETE FROM words; CREATE TABLE words(word)"};
 constexpr Steps kAll{kSteps};
+constexpr WallTime kNow{std::chrono::hours{24 * 20'000}};
 
 std::int64_t number_in(Database& database, std::string_view sql) {
   std::int64_t number = -1;
@@ -88,6 +90,25 @@ TEST_F(HomeDatabaseTest, is_brought_up_to_date_after_a_copy_was_put_aside) {
   EXPECT_EQ(version_of(*copy), 1);
   EXPECT_EQ(words_in(*copy), 2);
   EXPECT_FALSE(copy->run("SELECT length FROM words"));
+}
+
+/// All that a first version had is there afterwards, and the copy is what it was.
+TEST_F(HomeDatabaseTest, of_before_the_gate_gets_one_and_keeps_what_it_has) {
+  {
+    const auto first = open_home_database(databases, *home).value();
+    ASSERT_TRUE(Tasks(*first, {}).add({.id = "t-1", .title = "mine"}, kNow));
+    ASSERT_TRUE(first->run_script(
+        "DROP TABLE messages; DROP TABLE outages; DROP TABLE reply_ways; PRAGMA user_version = 1"));
+  }
+  const auto opened = open_home_database(databases, *home);
+  ASSERT_TRUE(opened) << opened.error().text;
+  EXPECT_EQ(version_of(**opened), 2);
+  EXPECT_EQ(number_in(**opened, "SELECT count(*) FROM tasks"), 1);
+  ASSERT_TRUE(Gate(**opened).begin_outage("boss", "", kNow));
+  const auto copy = databases.open(place / "tend.db.v1", {}).value();
+  EXPECT_EQ(version_of(*copy), 1);
+  EXPECT_EQ(number_in(*copy, "SELECT count(*) FROM tasks"), 1);
+  EXPECT_FALSE(copy->run("SELECT * FROM messages"));
 }
 
 TEST_F(HomeDatabaseTest, of_a_newer_version_is_left_alone) {

@@ -29,7 +29,7 @@ constexpr std::size_t kLargestMark = 4096;
 constexpr std::uint64_t kMostLife = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kMostId = std::uint64_t{1} << 53U;
 
-std::string format_message(const Message& message) {
+std::string format_message(const InboxMessage& message) {
   WriteJson json{
       {"id", message.id},
       {"at", rounded_seconds(message.at)},
@@ -42,10 +42,10 @@ std::string format_message(const Message& message) {
   return to_line(json);
 }
 
-std::optional<Message> parse_message(std::string_view line) {
+std::optional<InboxMessage> parse_message(std::string_view line) {
   const auto object = parse_object(line, kLongestLine);
   if (!object) return std::nullopt;
-  Message message{
+  InboxMessage message{
       .id = whole_number(*object, "id", kMostId),
       .at = calendar_field(*object, "at"),
       .kind = shown_text(*object, "kind", kLongestName),
@@ -122,10 +122,10 @@ Result<void> add(Folder& folder, RawLines lines, std::string_view new_line) {
 
 std::uint64_t Inbox::unread() const {
   return static_cast<std::uint64_t>(std::ranges::count_if(
-      messages, [this](const Message& message) { return message.id > read_to; }));
+      messages, [this](const InboxMessage& message) { return message.id > read_to; }));
 }
 
-Result<std::uint64_t> append_message(Folder& folder, Message message) {
+Result<std::uint64_t> append_message(Folder& folder, InboxMessage message) {
   const auto text = last_lines(folder, kInboxFile, kMostRead);
   if (!text) return std::unexpected(text.error());
   const auto mark = read_mark(folder);

@@ -17,7 +17,7 @@ namespace tend {
 inline constexpr std::string_view kInboxFile = "inbox.jsonl";
 inline constexpr std::string_view kInboxReadFile = ".inbox-read";
 
-struct Message {
+struct InboxMessage {
   std::uint64_t id = 0;    // counts from 1
   double at = 0;           // by the calendar
   std::string kind;        // "child-done", "child-gone", "child-unmerged", "note"
@@ -30,11 +30,11 @@ struct Message {
 /// Appends one line, with the next id, and returns that. Survives a power cut. A message whose
 /// kind, from, text, folder and life are those of one that is there is not appended again: its id
 /// is returned.
-Result<std::uint64_t> append_message(Folder& folder, Message message);
+Result<std::uint64_t> append_message(Folder& folder, InboxMessage message);
 
 struct Inbox {
-  std::vector<Message> messages;  // all, oldest first; at most the newest 1,000
-  std::uint64_t read_to = 0;      // the id of the last one that was read
+  std::vector<InboxMessage> messages;  // all, oldest first; at most the newest 1,000
+  std::uint64_t read_to = 0;           // the id of the last one that was read
   [[nodiscard]] std::uint64_t unread() const;
 };
 Result<Inbox> read_inbox(Folder& folder);

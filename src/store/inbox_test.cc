@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kPath = "/home/user/a/inbox.jsonl";
 constexpr const char* kMark = "/home/user/a/.inbox-read";
 
-Message message(std::string text) {
+InboxMessage message(std::string text) {
   return {.at = 1773002269.25, .kind = "child-done", .from = "coder", .text = std::move(text)};
 }
 
@@ -26,7 +26,7 @@ class Inboxes : public testing::Test {
  protected:
   Inboxes() : folder(universe.machine().folders.make("/home/user/a").value()) {}
 
-  std::uint64_t append(const Message& message) {
+  std::uint64_t append(const InboxMessage& message) {
     const auto id = append_message(*folder, message);
     EXPECT_TRUE(id.has_value()) << (id ? "" : id.error().text);
     return id.value_or(0);
@@ -69,14 +69,14 @@ TEST_F(Inboxes, number_their_messages_from_one) {
 TEST_F(Inboxes, tell_the_same_thing_once) {
   append(message("one"));
   append(message("two"));
-  Message again = message("one");
+  InboxMessage again = message("one");
   again.at += 100;
   EXPECT_EQ(append(again), 1U);
   EXPECT_EQ(read().messages.size(), 2U);
   again.from = "tester";
   EXPECT_EQ(append(again), 3U);
   for (const char c : {'\n', '"', '\xff', '\x7f'}) {
-    const Message odd = message(std::string(5000, c) + "end");
+    const InboxMessage odd = message(std::string(5000, c) + "end");
     const std::uint64_t id = append(odd);
     EXPECT_EQ(append(odd), id);
   }

@@ -84,6 +84,8 @@ class Journal {
   /// A line that no judge reads: what the keeper wants remembered, for people.
   void remark(Instant at, std::string_view what);
   Result<void> write();
+  /// Nothing is kept back, and it need not be replaced.
+  [[nodiscard]] bool has_all() const { return pending_.empty() && !full(); }
   [[nodiscard]] bool full() const { return size_ > kFull; }
 
  private:

@@ -1,6 +1,8 @@
 // UTF-8 is looked at byte by byte here and nowhere else in this folder.
 #include "store/json.h"
 
+#include <simdjson.h>
+
 #include <cmath>
 
 #include "base/quote.h"
@@ -64,11 +66,68 @@ const std::string* text_in(const ReadJson* field) {
   return text.find('\0') == std::string::npos ? &text : nullptr;
 }
 
+/// Of a doubled key the last one counts, and what is not negative is unsigned, as nlohmann has it.
+void copy(simdjson::dom::element from, ReadJson& to) {
+  using Type = simdjson::dom::element_type;
+  switch (from.type()) {
+    case Type::OBJECT: {
+      to = ReadJson::object();
+      auto& fields = to.get_ref<ReadJson::object_t&>();
+      const simdjson::dom::object object = from.get_object().value_unsafe();
+      for (const simdjson::dom::key_value_pair field : object) {
+        copy(field.value, fields[std::string(field.key)]);
+      }
+      return;
+    }
+    case Type::ARRAY: {
+      to = ReadJson::array();
+      const simdjson::dom::array array = from.get_array().value_unsafe();
+      for (const auto element : array) {
+        copy(element, to.get_ref<ReadJson::array_t&>().emplace_back());
+      }
+      return;
+    }
+    case Type::INT64: {
+      const std::int64_t number = from.get_int64().value_unsafe();
+      to = number < 0 ? ReadJson(number) : ReadJson(static_cast<std::uint64_t>(number));
+      return;
+    }
+    case Type::UINT64:
+      to = from.get_uint64().value_unsafe();
+      return;
+    case Type::DOUBLE:
+      to = from.get_double().value_unsafe();
+      return;
+    case Type::STRING:
+      to = std::string(from.get_string().value_unsafe());
+      return;
+    case Type::BOOL:
+      to = from.get_bool().value_unsafe();
+      return;
+    case Type::NULL_VALUE:
+      to = nullptr;
+      return;
+  }
+}
+
+/// Several times as fast as nlohmann's own parser, and stricter: a null value for what that one has
+/// to look at, as a text with zeros behind it, deep ones and huge numbers.
+ReadJson parse_fast(std::string_view text) {
+  constexpr std::size_t kDepth = 64;
+  simdjson::dom::parser parser;
+  simdjson::dom::element element;
+  ReadJson json;
+  if (parser.allocate(text.size(), kDepth) != simdjson::SUCCESS) return json;
+  if (parser.parse(text.data(), text.size()).get(element) == simdjson::SUCCESS) copy(element, json);
+  return json;
+}
+
 }  // namespace
 
 std::optional<ReadJson> parse_object(std::string_view text, std::size_t most) {
   if (text.size() > most) return std::nullopt;
-  ReadJson json = ReadJson::parse(text, nullptr, false);
+  ReadJson json = parse_fast(text);
+  if (json.is_null()) json = ReadJson::parse(text, nullptr, false);
   if (!json.is_object()) return std::nullopt;
   return json;
 }
@@ -107,6 +166,15 @@ bool is_utf8(std::string_view text) {
     at += size;
   }
   return true;
+}
+
+bool has_control_characters(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x20 || byte == 0x7f) return true;
+    if (byte == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0) return true;
+  }
+  return false;
 }
 
 std::string_view cut_text(std::string_view text, std::size_t most) {

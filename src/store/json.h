@@ -28,6 +28,8 @@ std::string to_line(const WriteJson& json);
 /// The same as to_line() for one text, quotes included.
 void append_json_text(std::string& to, std::string_view text);
 bool is_utf8(std::string_view text);
+/// Also those beyond ASCII, U+0080 to U+009F: a terminal may obey them. REQUIRES UTF-8.
+bool has_control_characters(std::string_view text);
 /// At most the first `most` bytes, no character torn.
 std::string_view cut_text(std::string_view text, std::size_t most);
 /// For people: on one line, cut after `most` bytes; a byte that is no UTF-8 becomes '?'.

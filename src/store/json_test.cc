@@ -48,6 +48,43 @@ TEST(JsonObject, is_one_object_within_its_bound) {
   EXPECT_FALSE(parse_object("", 99));
 }
 
+TEST(JsonObject, is_read_as_by_the_slower_parser) {
+  using namespace std::string_literals;
+  const std::string deep = std::string(100, '[') + std::string(100, ']');
+  for (const std::string& text : {
+           R"({"a":1,"b":-1,"c":0.25,"d":1e3,"e":true,"f":null,"g":"x","h":[1,[2]],"i":{"j":{}}})"s,
+           R"({"a":1,"a":{"b":2},"a":[3]})"s,
+           R"({"a":18446744073709551615,"b":-9223372036854775808,"c":9223372036854775808})"s,
+           R"({"a":18446744073709551616})"s,
+           R"({"a":1e999})"s,
+           R"({"a":0.1,"b":1773002269.25,"c":1e-400,"d":123456789012345678901234567890.0})"s,
+           R"({"a":"\u00e4\ud83e\uddc0\n\/\u0000"})"s,
+           R"({"a":"\ud800"})"s,
+           R"({"a":"\udc00"})"s,
+           "{\"a\":\"k\xe4se\"}"s,
+           "\xef\xbb\xbf{}"s,
+           "{\"a\":1}\0\0\0"s,
+           "{\"a\":1}   \n"s,
+           "{\"a\":1} x"s,
+           "{\"a\":\"\n\"}"s,
+           "{\"a\":01}"s,
+           "{\"a\":" + deep + "}",
+           "{\"a\":1,}"s,
+           "{"s,
+           ""s,
+           "[]"s,
+           "null"s,
+       }) {
+    const ReadJson slow = ReadJson::parse(text, nullptr, false);
+    const auto read = parse_object(text, text.size());
+    EXPECT_EQ(read.has_value(), slow.is_object()) << text;
+    if (!read) continue;
+    EXPECT_EQ(*read, slow) << text;
+    EXPECT_EQ(read->dump(), slow.dump()) << text;
+    for (const auto& [key, value] : slow.items()) EXPECT_EQ(read->at(key).type(), value.type());
+  }
+}
+
 TEST(JsonFields, count_as_missing_where_the_type_is_wrong) {
   const ReadJson object = *parse_object(
       R"({"text":5,"nul":"a\u0000b","number":"5","minus":-1,"real":1.5,"far":1e300,"flag":1})",

@@ -48,16 +48,6 @@ Result<std::optional<std::int64_t>> number_in(Database& database, std::string_vi
   return number;
 }
 
-/// Also those beyond ASCII, U+0080 to U+009F: a terminal may obey them. REQUIRES UTF-8.
-bool has_control_characters(std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte < 0x20 || byte == 0x7f) return true;
-    if (byte == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0) return true;
-  }
-  return false;
-}
-
 Result<void> check_text(std::string_view what, std::string_view text, std::size_t most) {
   if (text.size() > most) {
     return fail(fmt::format("{} has {} bytes; at most {} are allowed", what, text.size(), most));

@@ -22,9 +22,6 @@ namespace {
 using Did = NoticeAnswer::Did;
 
 constexpr std::size_t kLongestError = 1'000;
-/// A notice that was changed later than now by more than this was changed before the calendar was
-/// set back, and would have to wait for that long. Less is only another process that was faster.
-constexpr Duration kCalendarStep = std::chrono::minutes{1};
 constexpr Duration kLongestLease = std::chrono::hours{24};
 
 constexpr std::string_view kColumns =
@@ -184,17 +181,37 @@ Result<void> Outbox::write(const Notice& notice) {
        database_time(notice.updated_at), flag(notice.in_doubt), notice.id}));
 }
 
-Result<void> Outbox::check_room() {
+Result<std::int64_t> Outbox::unsent() {
   std::int64_t unsent = 0;
   auto counted = database_.each("SELECT count(*) FROM notices WHERE state <> 'sent'", {},
                                 [&](const DatabaseRow& row) { unsent = row.number(0); });
-  if (!counted || unsent < kMostUnsent) return counted;
+  if (!counted) return std::unexpected(counted.error());
+  return unsent;
+}
+
+Result<void> Outbox::check_room() {
+  const auto counted = unsent();
+  if (!counted) return std::unexpected(counted.error());
+  if (*counted < kMostUnsent) return {};
   return fail(fmt::format("the outbox holds {} notices that were not sent: retry or prune them",
                           kMostUnsent));
 }
 
 Result<PutAnswer> Outbox::put(std::string_view channel, std::string_view key,
                               std::string_view payload, WallTime now) {
+  PutAnswer answer;
+  auto changed = database_.change([&]() -> Result<void> {
+    auto put = put_within(channel, key, payload, now);
+    if (!put) return std::unexpected(put.error());
+    answer = *put;
+    return {};
+  });
+  if (!changed) return std::unexpected(changed.error());
+  return answer;
+}
+
+Result<PutAnswer> Outbox::put_within(std::string_view channel, std::string_view key,
+                                     std::string_view payload, WallTime now) {
   if (auto ok = check_task_word("the channel", channel); !ok) return std::unexpected(ok.error());
   if (auto ok = check_task_word("the key", key, kLongestKey); !ok)
     return std::unexpected(ok.error());
@@ -204,18 +221,10 @@ Result<PutAnswer> Outbox::put(std::string_view channel, std::string_view key,
   draft.key = key;
   draft.payload = payload;
   draft.next_at = draft.created_at = draft.updated_at = now;
-  PutAnswer answer;
-  auto changed = database_.change([&]() -> Result<void> {
-    auto put = put_within(draft);
-    if (!put) return std::unexpected(put.error());
-    answer = *put;
-    return {};
-  });
-  if (!changed) return std::unexpected(changed.error());
-  return answer;
+  return put_draft(draft);
 }
 
-Result<PutAnswer> Outbox::put_within(const Notice& draft) {
+Result<PutAnswer> Outbox::put_draft(const Notice& draft) {
   auto last = select_one("key = ? AND channel = ? AND NOT closed ORDER BY id DESC",
                          {std::string_view(draft.key), std::string_view(draft.channel)});
   if (!last) return std::unexpected(last.error());
@@ -243,25 +252,32 @@ Result<PutAnswer> Outbox::put_within(const Notice& draft) {
 
 Result<std::int64_t> Outbox::close(std::string_view key, const std::optional<std::string>& payload,
                                    WallTime now) {
-  if (payload) {
-    if (auto ok = check_payload(*payload); !ok) return std::unexpected(ok.error());
-  }
   std::int64_t closed = 0;
   auto changed = database_.change([&]() -> Result<void> {
-    const std::array<DatabaseValue, 1> values{key};
-    const auto last_ones = select(
-        "id IN (SELECT max(id) FROM notices WHERE key = ? AND NOT closed GROUP BY channel) "
-        "ORDER BY id",
-        values);
-    if (!last_ones) return std::unexpected(last_ones.error());
-    for (const Notice& last : *last_ones) {
-      if (auto done = close_one(last, payload, now); !done) return done;
-    }
-    closed = static_cast<std::int64_t>(last_ones->size());
+    const auto done = close_within(key, payload, now);
+    if (!done) return std::unexpected(done.error());
+    closed = *done;
     return {};
   });
   if (!changed) return std::unexpected(changed.error());
   return closed;
+}
+
+Result<std::int64_t> Outbox::close_within(std::string_view key,
+                                          const std::optional<std::string>& payload, WallTime now) {
+  if (payload) {
+    if (auto ok = check_payload(*payload); !ok) return std::unexpected(ok.error());
+  }
+  const std::array<DatabaseValue, 1> values{key};
+  const auto last_ones = select(
+      "id IN (SELECT max(id) FROM notices WHERE key = ? AND NOT closed GROUP BY channel) "
+      "ORDER BY id",
+      values);
+  if (!last_ones) return std::unexpected(last_ones.error());
+  for (const Notice& last : *last_ones) {
+    if (auto done = close_one(last, payload, now); !done) return std::unexpected(done.error());
+  }
+  return static_cast<std::int64_t>(last_ones->size());
 }
 
 Result<void> Outbox::close_one(const Notice& last, const std::optional<std::string>& payload,

@@ -111,6 +111,14 @@ class Outbox {
   /// heard of get a last notice, with this payload or that of the notice before it.
   Result<std::int64_t> close(std::string_view key, const std::optional<std::string>& payload,
                              WallTime now);
+  /// The same as a part of a larger change. REQUIRES that they are called within
+  /// Database::change, and that their failure fails it.
+  Result<PutAnswer> put_within(std::string_view channel, std::string_view key,
+                               std::string_view payload, WallTime now);
+  Result<std::int64_t> close_within(std::string_view key, const std::optional<std::string>& payload,
+                                    WallTime now);
+  /// How many were not sent, dead ones included; up to kMostUnsent there is room for more.
+  Result<std::int64_t> unsent();
 
   /// What can be taken, longest due first, of this key or of any. Of one incident it is never more
   /// than one.
@@ -143,7 +151,7 @@ class Outbox {
   Result<NoticeAnswer> with(std::int64_t id, const Change& change);
   Result<std::vector<Notice>> select(const std::string& rest, Database::Values values);
   Result<std::optional<Notice>> select_one(const std::string& rest, Database::List values);
-  Result<PutAnswer> put_within(const Notice& draft);
+  Result<PutAnswer> put_draft(const Notice& draft);
   Result<std::int64_t> add(const Notice& notice);
   Result<void> write(const Notice& notice);
   Result<void> check_room();

@@ -139,6 +139,7 @@ std::string format_policy_json(const Policy& policy) {
       {"direct", policy.direct},
   };
   if (policy.unseen_rest != kNoLimit) json["unseen_rest_ms"] = duration_json(policy.unseen_rest);
+  if (policy.asks()) json["answer_ms"] = duration_json(policy.answer);
   return to_line(json);
 }
 
@@ -162,6 +163,8 @@ Result<Policy> parse_policy_json(std::string_view text) {
   if (unseen_rest != nullptr && !read(unseen_rest, policy.unseen_rest)) {
     return std::unexpected(bad("unseen_rest_ms"));
   }
+  const ReadJson* const answer = look(*object, "answer_ms");
+  if (answer != nullptr && !read(answer, policy.answer)) return std::unexpected(bad("answer_ms"));
   return policy;
 }
 

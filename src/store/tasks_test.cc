@@ -396,7 +396,7 @@ TEST_F(HomeDatabase, of_a_newer_version_is_left_alone) {
   ASSERT_TRUE(database->run_script("PRAGMA user_version = 99"));
   EXPECT_EQ(
       open_again().error().text,
-      home->path() + "/tend.db was made by a newer tend (its version 99, ours 1): update tend");
+      home->path() + "/tend.db was made by a newer tend (its version 99, ours 2): update tend");
 }
 
 TEST_F(HomeDatabase, that_is_damaged_is_left_as_it_is) {
