@@ -501,6 +501,19 @@ int tend_state(tend_client* client, enum tend_state_word state, long until_secon
   return append(client, &line);
 }
 
+// An answer to another question is said all the same, and refused by the keeper: so that it knows.
+static int check_question(const tend_client* client, const char* id) {
+  char open[TEND_LONGEST_ID + 2];
+  struct stat facts;
+  if (fstatat(client->folder, ".question", &facts, AT_SYMLINK_NOFOLLOW) != 0) return 0;
+  const ssize_t size = read_ours(client->folder, ".question", open, sizeof open - 1);
+  if (size <= 0) return 0;
+  open[size] = 0;
+  open[strcspn(open, "\n")] = 0;
+  if (strcmp(open, id) == 0) return 0;
+  return fail(ESTALE, "question %s is not open, question %s is", id, open);
+}
+
 int tend_ack(tend_client* client, const char* id) {
   struct line line = {0, ""};
   add(&line, "\n{\"is\":\"ack\"");
@@ -517,7 +530,8 @@ int tend_ack(tend_client* client, const char* id) {
     }
     add(&line, "\"");
   }
-  return append(client, &line);
+  if (append(client, &line) != 0) return -1;
+  return id == NULL ? 0 : check_question(client, id);
 }
 
 int tend_signal(tend_client* client, const char* signal) {

@@ -49,7 +49,8 @@ TEND_API int tend_beat(tend_client* client);
 TEND_API int tend_state(tend_client* client, enum tend_state_word state, long until_seconds);
 
 // Answers the keeper's question `id`; NULL answers all that are open. Fails like tend_state(), and
-// with EINVAL if the id is not printable ASCII.
+// with EINVAL if the id is not printable ASCII; ESTALE if another question is open: a late answer
+// is refused.
 TEND_API int tend_ack(tend_client* client, const char* id);
 
 // Says anything else that an agent may say of itself: one signal in the words of docs/evidence.md,

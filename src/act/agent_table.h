@@ -20,6 +20,7 @@ struct Outfit {
   std::vector<std::string> options;
   std::vector<std::string> environment;
   bool prompt_on_input = false;
+  bool input_is_stream = false;
   std::vector<std::string> remarks;
 };
 

@@ -68,6 +68,7 @@ Dressed dress(AgentStart start, std::span<const std::string> command,
       .manner = outfit.manner,
       .adapter = outfit.as_it_is,
       .prompt_on_input = outfit.prompt_on_input,
+      .input_is_stream = outfit.input_is_stream,
       .remarks = std::move(outfit.remarks),
   };
   if (dressing == Dressing::as_is) return result;
@@ -84,7 +85,8 @@ Dressed dress(AgentStart start, std::span<const std::string> command,
 Result<Words> resume_command(AgentStart start, std::span<const std::string> command,
                              std::string_view session, std::string_view prompt) {
   CHECK(start.arguments <= command.size());
-  if (prompt.empty() || prompt.starts_with('-')) {
+  const bool on_input = prompt.empty() && dress(start, command, {}).input_is_stream;
+  if (!on_input && (prompt.empty() || prompt.starts_with('-'))) {
     return fail(fmt::format("{} cannot be a prompt", in_quotes(prompt)));
   }
   if (!can_be_session(session)) {

@@ -46,6 +46,7 @@ struct Dressed {
   Manner manner = Manner::aside;
   AdapterKind adapter = AdapterKind::none;  // what can be made of its output: its own, lines, none
   bool prompt_on_input = false;             // it will read what to do from its standard input
+  bool input_is_stream = false;             // line by line, and goes on for as long as that comes
   std::vector<std::string> remarks;         // for the person, a line each
 };
 
@@ -59,8 +60,8 @@ Dressed dress(AgentStart start, std::span<const std::string> command,
 
 /// The command that takes up `session` again and tells it `prompt`; all other options stay. Give
 /// it the command of the first life, dressed. It fails where that cannot be done for sure, and
-/// says why: the agent is then started again as it was started.
-/// Requires `start` to be agent_of(command).
+/// says why: the agent is then started again as it was started. An empty prompt is for one that
+/// takes its prompts from its input alone, line by line. Requires `start` to be agent_of(command).
 Result<std::vector<std::string>> resume_command(AgentStart start,
                                                 std::span<const std::string> command,
                                                 std::string_view session,

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "act/gate_words.h"
 #include "base/duration.h"
 #include "base/quote.h"
 
@@ -133,6 +134,47 @@ Run by_notify_send(const Outgoing& notice) {
   return run;
 }
 
+// --- Answers ------------------------------------------------------------------------------------
+
+/// What stands in for each name; one pass, so that nothing inside of a value is a name.
+std::string filled_in(std::string_view argument,
+                      std::initializer_list<std::pair<std::string_view, std::string_view>> values) {
+  std::string made;
+  while (!argument.empty()) {
+    const auto* const found = std::find_if(values.begin(), values.end(), [&](const auto& one) {
+      return argument.starts_with(one.first);
+    });
+    if (found == values.end()) {
+      made += argument.front();
+      argument.remove_prefix(1);
+    } else {
+      made += found->second;
+      argument.remove_prefix(found->first.size());
+    }
+  }
+  return made;
+}
+
+constexpr std::string_view kText = "{text}";
+
+Run by_reply(const ByReply& reply, const Outgoing& notice) {
+  const GateWords words = gate_words(notice.payload, reply.language)
+                              .value_or(GateWords{.gate = "", .text = body_of(notice)});
+  Run run;
+  bool has_text = false;
+  for (const std::string& argument : reply.command) {
+    has_text = has_text || argument.contains(kText);
+    run.command.push_back(filled_in(argument, {{"{channel}", reply.channel},
+                                               {"{endpoint}", reply.endpoint},
+                                               {kText, words.text},
+                                               {"{key}", notice.key}}));
+  }
+  if (!has_text) run.input = words.text + "\n";
+  run.environment = {"TEND_CHANNEL=" + reply.channel, "TEND_ENDPOINT=" + reply.endpoint,
+                     "TEND_GATE=" + words.gate, "TEND_IDEMPOTENCY_KEY=" + notice.key};
+  return run;
+}
+
 // --- What became of it --------------------------------------------------------------------------
 
 /// What a command said last, on one line and not too long: ": no such channel", or "".
@@ -148,6 +190,7 @@ std::string last_words(std::string_view error) {
 
 std::string program_of(const Way& way) {
   if (const auto* const by = std::get_if<ByCommand>(&way)) return by->command.front();
+  if (const auto* const reply = std::get_if<ByReply>(&way)) return reply->command.front();
   return std::holds_alternative<ByWebhook>(way) ? "curl" : "notify-send";
 }
 
@@ -187,6 +230,8 @@ Run sending(const Way& way, const Outgoing& notice) {
     run.input = addressed(notice);
   } else if (const auto* const webhook = std::get_if<ByWebhook>(&way)) {
     run = by_curl(*webhook, notice);
+  } else if (const auto* const reply = std::get_if<ByReply>(&way)) {
+    run = by_reply(*reply, notice);
   } else {
     run = by_notify_send(notice);
   }

@@ -1,4 +1,5 @@
-// How one notice leaves the machine: as the input of a command, as an HTTP POST, or on the desktop.
+// How one notice leaves the machine: as the input of a command, as an HTTP POST, on the desktop, or
+// as an answer to whoever wrote.
 // Each way is one program that is run to its end, so that a way that hangs, crashes or is not
 // installed costs one run and no more. Deciding what to send, and when again, is not done here.
 #pragma once
@@ -26,13 +27,24 @@ struct ByWebhook {
 };
 /// A notice of the desktop, by notify-send.
 struct ByDesktop {};
-using Way = std::variant<ByCommand, ByWebhook, ByDesktop>;
+/// The text for one sender, by the command that answers it. In each argument {channel}, {endpoint},
+/// {text} and {key} are replaced, no shell is in between; where none has {text}, the text is its
+/// standard input, as a line. The environment has TEND_CHANNEL, TEND_ENDPOINT, TEND_GATE
+/// (auto-reply or all-clear) and TEND_IDEMPOTENCY_KEY, which is the same however often it is tried.
+struct ByReply {
+  std::vector<std::string> command;  // not empty
+  std::string channel;
+  std::string endpoint;
+  std::string language;  // "": that of the notice
+};
+using Way = std::variant<ByCommand, ByWebhook, ByDesktop, ByReply>;
 
 /// A notice as it goes out.
 struct Outgoing {
   std::string payload;  // JSON, an object
   std::int64_t incident = 0;
   std::string_view kind;  // open, update, close
+  std::string key{};      // the same however often it is sent, and of no other notice
 };
 
 inline constexpr Duration kSendDeadline = std::chrono::seconds{30};

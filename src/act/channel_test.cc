@@ -121,6 +121,47 @@ TEST(Channel, shows_it_on_the_desktop_without_markup_and_escapes) {
   EXPECT_EQ(sending(ByDesktop{}, notice_of(kPayload, "close")).command.at(2), "--urgency=normal");
 }
 
+constexpr const char* kGatePayload =
+    R"({"gate":"auto-reply","language":"en","texts":{"en":"It is down.","zh":"\u5f02\u5e38"}})";
+
+Outgoing reply_of(std::string payload = kGatePayload) {
+  return {.payload = std::move(payload), .incident = 7, .kind = "open", .key = "tend-7-open-7"};
+}
+
+TEST(Channel, answers_a_sender_by_its_command_without_a_shell) {
+  const Way way = ByReply{{"c4-send", "{channel}", "--to={endpoint}", "{text}", "{key}", "{other}"},
+                          "telegram",
+                          "-100; rm -rf /",
+                          "en"};
+  const auto run = sending(way, reply_of());
+  EXPECT_EQ(run.command, (std::vector<std::string>{"c4-send", "telegram", "--to=-100; rm -rf /",
+                                                   "It is down.", "tend-7-open-7", "{other}"}));
+  EXPECT_EQ(run.input, "");
+  EXPECT_EQ(run.environment, (std::vector<std::string>{
+                                 "TEND_CHANNEL=telegram", "TEND_ENDPOINT=-100; rm -rf /",
+                                 "TEND_GATE=auto-reply", "TEND_IDEMPOTENCY_KEY=tend-7-open-7"}));
+  EXPECT_EQ(run.deadline, kSendDeadline);
+}
+
+TEST(Channel, gives_the_text_as_input_where_no_argument_has_it) {
+  const auto run = sending(ByReply{{"reply"}, "sms", "42", "zh"}, reply_of());
+  EXPECT_EQ(run.input, "\xe5\xbc\x82\xe5\xb8\xb8\n");
+  EXPECT_EQ(run.command, std::vector<std::string>{"reply"});
+}
+
+TEST(Channel, fills_in_nothing_that_was_filled_in) {
+  const auto run =
+      sending(ByReply{{"r", "{endpoint}"}, "{key}", "{channel}{text}", "en"}, reply_of());
+  EXPECT_EQ(run.command, (std::vector<std::string>{"r", "{channel}{text}"}));
+  EXPECT_EQ(run.input, "It is down.\n") << "no argument asks for it";
+}
+
+TEST(Channel, says_what_it_can_where_a_notice_has_no_texts) {
+  const auto run = sending(ByReply{{"r"}, "sms", "42", "en"}, reply_of(R"({"why":"down"})"));
+  EXPECT_EQ(run.input, "down\n");
+  EXPECT_EQ(told_by(ByReply{{"r"}, "sms", "42", "en"}, exited(4)).words, "'r' exited with 4");
+}
+
 // --- What came of it ----------------------------------------------------------------------------
 
 TEST(Channel, says_in_words_what_went_wrong) {

@@ -148,7 +148,8 @@ Outfit outfit(std::span<const std::string> arguments) {
     return result;
   }
   result.manner = Manner::headless;
-  result.prompt_on_input = loose_words(apart).empty() || input_is_stream(apart);
+  result.input_is_stream = input_is_stream(apart);
+  result.prompt_on_input = loose_words(apart).empty() || result.input_is_stream;
   const Piece* format = find(apart, Role::format);
   if (format != nullptr && format->value != kStream) {
     result.remarks = {fmt::format(
@@ -180,13 +181,14 @@ Result<Words> resumed(std::span<const std::string> arguments, Again again) {
   if (const Piece* unkept = find(apart, Role::unkept)) {
     return fail(fmt::format("claude {} keeps no session", unkept->words.front()));
   }
-  if (input_is_stream(apart)) {
+  if (input_is_stream(apart) && !again.prompt.empty()) {
     return fail("claude --input-format stream-json takes its prompts from its input alone");
   }
   if (const Piece* worktree = find(apart, "--worktree"); worktree && worktree->value.empty()) {
     return fail("claude --worktree without a name works in another one each time");
   }
-  Words result{"--resume", std::string{again.session}, std::string{again.prompt}};
+  Words result{"--resume", std::string{again.session}};
+  if (!again.prompt.empty()) result.emplace_back(again.prompt);
   std::ranges::copy(kept_options(apart), std::back_inserter(result));
   return result;
 }

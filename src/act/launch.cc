@@ -83,6 +83,7 @@ Launch make_launch(const LaunchOrder& order) {
       .output = order.output,
       .error = order.error,
       .inherit_input = order.inherit_input,
+      .input = order.input,
       .group = order.group,
   };
   if (order.ready) launch.extra.push_back(*order.ready);

@@ -30,6 +30,7 @@ struct LaunchOrder {
   std::string output;  // files
   std::string error;
   bool inherit_input = false;
+  std::string input;                                 // else: a fifo; "" for none
   std::optional<std::pair<int, std::string>> ready;  // a descriptor, and the fifo that it is
   std::string notify_socket;                         // "" if there is none
   std::optional<Duration> watchdog;                  // how often it has to be heard there

@@ -241,8 +241,19 @@ class ScriptedMachine final : public Clock, public Loop, public Processes {
     Result<Subscribed> receive(const std::string&, std::function<void(const Datagram&)>) override {
       return fail("not here");
     }
+    Result<Subscribed> listen(const std::string&,
+                              std::function<void(std::unique_ptr<Connection>)>) override {
+      return fail("not here");
+    }
+    Result<std::unique_ptr<Connection>> connect(const std::string&) override {
+      return fail("not here");
+    }
     Result<Subscribed> read_fifo(const std::string&,
                                  std::function<void(std::string_view)>) override {
+      return fail("not here");
+    }
+    Result<void> make_fifo(const std::string&) override { return fail("not here"); }
+    Result<void> write_fifo(const std::string&, std::string_view) override {
       return fail("not here");
     }
   };
