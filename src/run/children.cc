@@ -312,7 +312,7 @@ void Children::end(Child& child, ChildStatus status, const std::string& why,
 
 /// What its lead should know: in the file that it reads, and for people who follow.
 bool Children::tell_lead(Child& child, const std::string& kind, const std::string& text) {
-  Message message;
+  InboxMessage message;
   message.at = calendar_seconds(machine_.clock.wall());
   message.kind = kind;
   message.from = name_of(child);

@@ -59,9 +59,11 @@ Dialogue::Start Dialogue::next_life(bool resume, std::string_view news) {
   }
   std::string prompt(kResumePrompt);
   if (!news.empty()) prompt.append("\n\n").append(news);
-  auto resumed = resume_command(*start_, first, file_.session, prompt);
+  const bool on_input = agent_.listens && dressed.input_is_stream;
+  auto resumed = resume_command(*start_, first, file_.session, on_input ? "" : prompt);
   if (resumed) {
     start.command = *std::move(resumed);
+    if (on_input) start.first_words = std::move(prompt);
   } else {
     start.remark =
         "its session cannot be taken up again, it is begun anew: " + resumed.error().text;

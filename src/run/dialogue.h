@@ -30,6 +30,7 @@ class Dialogue {
     std::vector<std::string> command;
     std::vector<std::string> environment;  // to be added
     std::string remark;                    // for the person; "" if there is nothing to say
+    std::string first_words;               // to be said on its input; "" if there are none
   };
   /// How the next life is started. With `resume` it goes on in its session, where that is known and
   /// can be done, and is told `news` there.

@@ -252,7 +252,7 @@ class Family {
     const auto folder = universe.machine().folders.open(folders.at(name));
     const auto read = read_inbox(**folder);
     std::vector<std::string> words;
-    for (const Message& message : read->messages) {
+    for (const InboxMessage& message : read->messages) {
       words.push_back(message.kind + ": " + message.text);
     }
     return words;

@@ -112,7 +112,7 @@ void Keeper::look() {
   // The process first, then its stream: what it printed before it ended is read before its end is
   // judged.
   const Condition condition = look_at_process();
-  const std::uint64_t read_before = senses_->offsets().stream;
+  const std::uint64_t read_before = senses_->stream_offset();
   senses_->look(batch_, now, machine_.clock.wall(), recorder_->life(), recorder_->shift());
   if (is_over(condition.state)) {
     while (senses_->has_more()) {
@@ -121,15 +121,19 @@ void Keeper::look() {
     }
     senses_->flush(batch_, now, condition.exit == ExitStatus{ExitStatus::How::code, 0});
   }
+  if (probe_) probe_->hear(batch_);
+  const Turns turns = senses_->take_turns();
+  if (courier_) courier_->hear(batch_, turns);
   hear_conversation();
-  poll_every_ = senses_->offsets().stream != read_before ? kShortestPoll
-                                                         : std::min(poll_every_ * 2, kLongestPoll);
+  poll_every_ = senses_->stream_offset() != read_before ? kShortestPoll
+                                                        : std::min(poll_every_ * 2, kLongestPoll);
   note_process(condition);
   look_at_tree(now);
   look_at_stores(now);
   look_around(now);
   note_faults(now);
   judge_now(now);
+  look_at_words(now);
   break_off_if_void();
   if (stage_ < Stage::over) remember_own_looks();
   beat_if_due(now);
@@ -190,7 +194,7 @@ void Keeper::note_faults(Instant now) {
     fault_said_.reset();
     return;
   }
-  was_mute_ = was_mute_ || !deaf;
+  was_mute_ = was_mute_ || mute || !heartbeat_problem_.empty();
   if (fault_said_ && now - *fault_said_ < kFaultAgain) return;
   if (!fault_said_) {
     const std::string_view what = deaf   ? "agent cannot be heard"
@@ -244,6 +248,7 @@ void Keeper::settle() {
     pulse_->change().resumes_spent = spent;
     pulse_->change().resumes_allowed = allowed;
   }
+  note_degraded();
   if (begins_by_order_) begin_by_order();
   if (stage_ == Stage::between && !acting_) settle_end();
   if (stage_ == Stage::replaced) return;
@@ -356,6 +361,8 @@ void Keeper::schedule() {
   earlier(poll_at_);
   earlier(children_->next());
   if (task_) earlier(task_->next());
+  if (probe_ && stage_ == Stage::living) earlier(probe_->next());
+  if (courier_ && stage_ == Stage::living) earlier(courier_->next());
   // Whoever leaves looks at them no more.
   if (stores_ && stage_ < Stage::leaving && record_.life > 0) earlier(stores_->next());
   if (stop_below_) earlier(stop_below_->until);

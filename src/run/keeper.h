@@ -27,13 +27,16 @@
 #include "judge/policy.h"
 #include "judge/stores.h"
 #include "os/machine.h"
+#include "run/all_clear.h"
 #include "run/children.h"
+#include "run/courier.h"
 #include "run/dialogue.h"
 #include "run/herald.h"
 #include "run/hire.h"
 #include "run/own_pauses.h"
 #include "run/parent_watch.h"
 #include "run/patrol_lookout.h"
+#include "run/probe.h"
 #include "run/pulse.h"
 #include "run/recorder.h"
 #include "run/senses.h"
@@ -245,6 +248,26 @@ class Keeper {
   [[nodiscard]] Duration silent_for() const;
   [[nodiscard]] std::string why_not_end_watched() const;
 
+  // keeper_probe.cc: whether it still answers, and what is said to it.
+  void take_on_probe();
+  void begin_probe();
+  [[nodiscard]] Result<Address> address_of(const ProbeSettings& settings) const;
+  [[nodiscard]] std::string input_path() const;
+  void begin_courier();
+  void begin_all_clear();
+  void say_note(const std::string& text, bool needs_person);
+  void note_inbox(std::int64_t waiting);
+  void speak_first(const std::string& words);
+  [[nodiscard]] Asking asking() const;
+  [[nodiscard]] bool is_down() const;
+  void take_on_outage();
+  void end_old_outage();
+  void look_at_words(Instant now);
+  void note_degraded();
+  void mirror_outage();
+  void go_down(const Ruling& ruling);
+  void go_up(const Ruling& ruling);
+
   // keeper_looks.cc: evidence that is only looked for when it matters.
   void look_around(Instant now);
   void plan_sample();
@@ -326,6 +349,14 @@ class Keeper {
   bool divergence_untold_ = false;
   bool divergence_told_ = false;
   Subscribed poking_;
+
+  std::optional<ProbeSettings> asks_;  // nothing: it is not asked
+  std::unique_ptr<Probe> probe_;       // nullptr: it is not, or cannot be
+  std::unique_ptr<Courier> courier_;   // nullptr: it comes for its messages itself
+  std::unique_ptr<AllClear> all_clear_;
+  bool owes_all_clear_ = false;  // of what began or ended while nobody kept it
+  bool is_in_outage_ = false;    // of that kind: whoever writes to it was told so
+  std::string first_words_;      // for the life that is being begun
 
   std::deque<Event> events_;  // to be written at the end of a look
   std::string events_problem_;

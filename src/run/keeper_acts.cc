@@ -67,6 +67,11 @@ void Keeper::take(const Ruling& ruling) {
   }
   if (is_for_person(ruling.action)) return tell_person(ruling);
   if (ruling.action == Action::ping && watches_stores() && stores_) return poke(ruling);
+  if (ruling.action == Action::degrade) return go_down(ruling);
+  if (ruling.action == Action::undegrade) return go_up(ruling);
+  if (ruling.action == Action::ping && probe_) {
+    return finish_act(ruling, probe_->ask_now(asking()));
+  }
   if (ruling.action == Action::reassign && task_ && ruling.life == recorder_->life()) {
     return task_->give_back(
         ruling.why, [this, ruling](const std::string& result) { finish_act(ruling, result); });

@@ -139,6 +139,26 @@ TEST_F(KeptAgent, has_its_open_tool_remembered_by_the_next_keeper) {
   kept.check_replay();
 }
 
+TEST_F(KeptAgent, has_its_open_tool_remembered_by_a_keeper_that_could_not_hear_it_at_first) {
+  behave([](SimSelf& self) {
+    self.print(init() + tool_opened("t1", R"(,"timeout":60000)"));
+    self.print_after(40s, tool_closed("t1") + said("now I think"));
+  });
+  kept.start_keeper();
+  kept.universe.run_for(25s);
+  kept.universe.signal(kept.keeper, Kill::kill);
+  kept.universe.disk.make_unreadable(kept.path("stream.jsonl"));
+  kept.start_keeper();
+  kept.universe.run_for(5min);
+  EXPECT_EQ(kept.heartbeat().verdict, Verdict::unknown);
+  kept.universe.disk.make_readable(kept.path("stream.jsonl"));
+  kept.universe.run_for(10min);
+  EXPECT_EQ(kept.heartbeat().phase, Phase::model) << "its call is over";
+  EXPECT_EQ(kept.heartbeat().verdict, Verdict::working);
+  EXPECT_EQ(kept.heartbeat().life, 1U);
+  kept.check_replay();
+}
+
 TEST_F(KeptAgent, is_begun_anew_if_it_does_not_know_its_session_any_more) {
   behave([](SimSelf& self) {
     if (self.variable("TEND_LIFE") == "2") {

@@ -64,6 +64,23 @@ TEST_F(Faults, of_a_full_disk_make_the_next_keeper_as_patient_as_the_one_that_sa
   expect_working(2);
 }
 
+TEST_F(Faults, of_a_full_disk_are_known_to_the_next_keeper_where_only_the_journal_had_room_again) {
+  behave(hang_once);
+  kept.start_keeper();
+  universe.run_for(30s);
+  universe.disk.room = 0;
+  universe.run_for(1min);
+  const auto waiting = [&] { return kept.count("verdict", "unknown") == 0; };
+  for (universe.disk.room = 0; waiting(); universe.run_for(5s)) *universe.disk.room += 100;
+  universe.kill(kept.keeper);  // its heartbeat still says what it said before
+  universe.disk.room.reset();
+  kept.start_keeper();
+  universe.run_for(13min);
+  EXPECT_EQ(starts(), 1) << "what it printed meanwhile is lost: it has its time again";
+  universe.run_for(15min);
+  expect_working(2);
+}
+
 TEST_F(Faults, of_a_full_disk_let_a_stop_through) {
   have_a_work_tree(1s);
   kept.start_keeper();

@@ -65,6 +65,11 @@ void Keeper::start_process() {
     return start_failed({.exit_code = 1, .text = begun.error().text});
   }
   const LaunchOrder order = launch_order();
+  if (!order.input.empty()) {
+    if (auto made = machine_.sockets.make_fifo(order.input); !made) {
+      return start_failed({.exit_code = 1, .text = made.error().text});
+    }
+  }
   Launch launch = make_launch(order);
   launch.sign = {fmt::format("{}/{}", order.folder, kLockFile), kReleasedAt};
   // From before it could do anything: what it writes at once is its work, too.
@@ -115,6 +120,9 @@ void Keeper::start_process() {
   const bool was_ruled = !chain_.empty() && begins(chain_.front().action);
   if (was_ruled) finish_first(fmt::format("life {} begun", record_.life));
   if (task_) task_->life_began();
+  if (!first_words_.empty()) speak_first(std::exchange(first_words_, ""));
+  if (probe_) probe_->begin_life(record_.life);
+  if (courier_) courier_->begin_life(record_.life);
 }
 
 LaunchOrder Keeper::launch_order() {
@@ -137,6 +145,7 @@ LaunchOrder Keeper::launch_order() {
   order.output = folder_->path() + "/" + kStreamFile;
   order.error = folder_->path() + "/" + kErrorFile;
   order.inherit_input = agent.inherit_input;
+  if (agent.listens) order.input = input_path();
   if (agent.ready_fd) order.ready = {*agent.ready_fd, ready_fifo_path(folder_->path())};
   if (notify_socket_) {
     order.notify_socket = notify_socket_path(settings_.runtime_folder, folder_->path());
@@ -155,6 +164,7 @@ void Keeper::begin_dialogue(LaunchOrder& order) {
   const bool was_done = recorder_->judge().verdict() == Verdict::finished && !goes_on_;
   Dialogue::Start start = dialogue_->next_life(order.life > 1 && !anew && !was_done, news());
   order.command = std::move(start.command);
+  first_words_ = std::move(start.first_words);
   order.environment.insert(order.environment.end(), start.environment.begin(),
                            start.environment.end());
   if (start.remark.empty()) return;
@@ -274,6 +284,7 @@ void Keeper::end_rest(bool at_once) {
 
 void Keeper::write_end() {
   if (!settle_task()) return;
+  if (courier_) courier_->give_back("its agent ended before it was done");
   const auto registry = close_registry();
   if (!registry) return;
   if (herald_ && !end_told_ && !tell_end()) {

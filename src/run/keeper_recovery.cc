@@ -50,6 +50,7 @@ Result<Keeper::Began> Keeper::begin() {
   const bool beaten = facts && *facts && heartbeat && *heartbeat;
   pulse_ = std::make_unique<Pulse>(*folder_, machine_.clock, std::move(says),
                                    beaten ? (*facts)->modified : WallTime{});
+  take_on_probe();
   if (auto recovered = recover(); !recovered) return std::unexpected(recovered.error());
   // A start that failed is over before the loop runs, which then has nothing to stop it.
   return loop_stopped_ ? Began::over_already : Began::keeping;
@@ -87,6 +88,7 @@ Result<void> Keeper::recover() {
   begin_tree();
   begin_task();
   begin_stores();
+  begin_probe();
   if (watches_stores() && !stores_) {
     return fail(fmt::format("the configuration has no stores of {}", settings_.agent.store));
   }
@@ -103,6 +105,7 @@ Result<void> Keeper::recover() {
     event("note", fmt::format("a new keeper goes on in the place of {}", keeper_words(before)), "",
           false);
   }
+  take_on_outage();
   const bool died_with_machine = was_at_work_before_boot(found);
   take_over(found);
   if (reopened_) go_on_later("its last end was not its own");
@@ -284,8 +287,11 @@ void Keeper::remember_own_looks() {
   const bool unwritten = !recorder_->problem().empty();
   const Duration slept = slept_so_far();
   const bool is_news = !record_.slept || slept - *record_.slept >= kSleepCounts;
+  // Until a look has found that all is well, and that may be long after the journal could be
+  // written again.
+  was_mute_ = was_mute_ || unwritten;
   // What was lost may have been a sign of work: whoever comes after us has to be as patient.
-  const bool lacks = unwritten || (not_ended_before_ && machine_.clock.now() < *not_ended_before_);
+  const bool lacks = was_mute_ || (not_ended_before_ && machine_.clock.now() < *not_ended_before_);
   if (record_.unwritten == lacks && (unwritten || !is_news)) return;
   record_.unwritten = lacks;
   if (!unwritten) record_.slept = slept;

@@ -312,7 +312,7 @@ std::string Keeper::news() {
   if (!inbox || inbox->unread() == 0) return "";
   std::string text = "News for you (`tend inbox` has all of it):";
   std::size_t left = kMostNews;
-  for (const Message& message : inbox->messages) {
+  for (const InboxMessage& message : inbox->messages) {
     if (message.id <= inbox->read_to) continue;
     if (left-- == 0) return text + "\n- and more";
     text += "\n- " + on_one_line(cut_text(message.text, kLongestNews));

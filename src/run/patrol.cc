@@ -1,5 +1,6 @@
 // Tasks are listed through the loop, one status after the other; then everything is looked at and
-// planned in one go; then claims are taken, one after the other; then all is written down.
+// planned in one go; then claims are taken, one after the other; then version control is asked,
+// which may take long; then all is written down.
 #include "run/patrol.h"
 
 #include <algorithm>
@@ -143,7 +144,9 @@ void Patrol::look_around() {
   }
   note_outbox();
   note_mail();
-  ask_for_saved_work();
+  note_gate();
+  // At once: whoever was gone may be brought back while version control takes its time.
+  reassign_next();
 }
 
 /// Only who was pinged is asked about.
@@ -285,7 +288,7 @@ void Patrol::not_done(const std::string& task, PatrolRung rung, const std::strin
 }
 
 void Patrol::reassign_next() {
-  if (reassigns_.empty()) return finish();
+  if (reassigns_.empty()) return ask_for_saved_work();
   Reassign next = std::move(reassigns_.front());
   reassigns_.pop_front();
   if (settings_.dry) {

@@ -25,6 +25,7 @@
 #include "run/patrol_voice.h"
 #include "run/roster.h"
 #include "run/work_items.h"
+#include "store/gate_settings.h"
 #include "store/patrol_file.h"
 
 namespace tend {
@@ -33,6 +34,7 @@ struct PatrolSettings {
   PatrolPolicy policy;
   std::vector<std::string> channels;  // that notices go out on, by name
   KeeperProgram program = {};         // for keepers that are missing
+  GateSettings gate = {};
   /// Nothing is changed and nobody is told; what would be done is said.
   bool dry = false;
 };
@@ -115,6 +117,7 @@ class Patrol {
   void note_unread();
   void note_outbox();
   void note_mail();
+  void note_gate();
   void note_idle(const std::vector<Entry>& agents, const WorkersOfHome& workers);
   void note_undone();
   void tell(const Concern& concern);

@@ -7,6 +7,7 @@
 
 #include "act/preserve.h"
 #include "base/quote.h"
+#include "run/gate_desk.h"
 #include "run/herald.h"
 #include "run/patrol.h"
 #include "store/agent_file.h"
@@ -19,10 +20,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kUnreadAfter = 1h;
+constexpr Duration kUntakenAfter = 10min;
 constexpr Duration kEndMatters = 24h;  // as in the roster: later nobody is told any more
 constexpr std::size_t kMostNamed = 10;
 constexpr std::size_t kLongestText = 1000;    // bytes
 constexpr std::string_view kNotes = "note:";  // keys of what needs nobody
+constexpr const char* kSilence = "silence";   // key of an incident
 
 std::string names(std::vector<std::string> all) {
   std::ranges::sort(all);
@@ -109,8 +112,8 @@ void Patrol::take_round(const KeeperRounds::Found& found) {
   }
 }
 
-/// A power cut may have taken from a patrol what it remembered. What it told is in the outbox, and
-/// somebody has to say when that is over.
+/// A power cut may have taken from a patrol what it remembered. What it told is in the outbox:
+/// somebody has to say when that is over, and what people were told is over is not open to them.
 void Patrol::take_up_what_was_told() {
   if (has_taken_up_ || settings_.dry) return;
   const auto open = voice_.open_incidents();
@@ -119,6 +122,15 @@ void Patrol::take_up_what_was_told() {
   for (const auto& [key, told] : *open) {
     if (!told.by_patrol || past_.told.size() >= kMostTold) continue;
     if (past_.told.emplace(key, told.why).second) taken_up_.insert(key);
+  }
+  if (settings_.channels.empty()) return;  // nothing is put there
+  for (const auto& [key, text] : past_.told) {
+    if (!open->contains(key)) unsent_.insert(key);
+  }
+  // While an incident lasts nobody is asked: that must not go on without people knowing of it.
+  if (unsent_.erase(kSilence) > 0) {
+    past_.told.erase(kSilence);
+    past_.state.incident = false;
   }
 }
 
@@ -157,8 +169,8 @@ void Patrol::note_incident() {
   using enum PatrolIncident::Is;
   const PatrolIncident& incident = plan_.incident;
   if (incident.is != begins && incident.is != goes_on) return;
-  concern({.key = "silence",
-           .text = once("silence", incident.why),
+  concern({.key = kSilence,
+           .text = once(kSilence, incident.why),
            .to_do = "tend list --heartbeat-stale"});
 }
 
@@ -209,7 +221,7 @@ void Patrol::look_for_unread(const std::vector<Entry>& agents) {
 void Patrol::ask_for_saved_work() {
   if (repositories_.empty()) {
     note_unread();
-    return reassign_next();
+    return finish();
   }
   const std::string next = repositories_.begin()->first;
   asked_ = machine_.version_control.saved(next, [this, next](const auto& saved) {
@@ -253,6 +265,38 @@ void Patrol::note_mail() {
   concern({.key = "mail",
            .text = "letters wait for an hour or more: for " + names(std::move(readers)),
            .to_do = "tend mail inbox"});
+}
+
+/// Messages that nobody will take if nobody is told of them.
+void Patrol::note_gate() {
+  GateDesk desk(machine_, home_, settings_.gate);
+  if (!settings_.dry) {
+    if (auto ended = desk.end_forgotten(); !ended) undone_.push_back("gate: " + ended.error().text);
+  }
+  const auto all = desk.status(std::nullopt);
+  if (!all) return blind("gate", "the gate could not be looked at: " + all.error().text);
+  const WallTime then = machine_.clock.wall() - kUntakenAfter;
+  std::vector<std::string> given_up;
+  std::vector<std::string> waited_for;
+  for (const GateStatus& status : *all) {
+    const std::string name = status.agent.empty() ? "nobody in particular" : status.agent;
+    if (status.count.dead > 0) given_up.push_back(name);
+    const bool will_not_come = !status.known || status.mode.over || !status.mode.kept;
+    if (will_not_come && status.count.oldest && *status.count.oldest < then) {
+      waited_for.push_back(name);
+    }
+  }
+  if (!given_up.empty()) {
+    concern({.key = "gate:dead",
+             .text = "messages were given up: for " + names(std::move(given_up)),
+             .to_do = "tend gate list --state dead"});
+  }
+  if (!waited_for.empty()) {
+    concern({.key = "gate:waiting",
+             .text = "messages wait for agents that are over or that nobody keeps: for " +
+                     names(std::move(waited_for)),
+             .to_do = "tend gate status"});
+  }
 }
 
 /// Told where it can be: notices that do not get out are no news for the same channels.

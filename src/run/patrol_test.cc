@@ -195,6 +195,27 @@ TEST_F(PatrolTest, what_was_told_by_one_that_forgot_it_is_closed_when_it_is_over
   EXPECT_TRUE(notices("task:t").empty() || notices("task:t").back().closed);
 }
 
+TEST_F(PatrolTest, an_incident_that_people_were_told_is_over_is_not_gone_on_with_in_silence) {
+  const std::string memory = std::string(Family::kHome) + "/patrol.json";
+  const auto is_open = [&] {
+    return std::ranges::any_of(notices("silence"), [](const Notice& one) { return !one.closed; });
+  };
+  become_fit();
+  for (const char* who : {"a", "b", "c", "d"}) have("of-" + std::string(who), who);
+  patrol_for(15min);
+  ASSERT_TRUE(is_open());
+  const std::string before = universe.disk.read(memory).value_or("");
+  for (const char* who : {"a", "b"}) beat("of-" + std::string(who), who);
+  patrol_for(5min);
+  ASSERT_FALSE(is_open());
+  // Its end was told, and then a power cut took back what the patrol knew of it.
+  universe.disk.write(memory, before);
+  universe.run_for(12min);  // they are all silent again
+  begin_anew();
+  patrol_for(40min);
+  EXPECT_TRUE(is_open() || !letters("a").empty()) << "nobody is asked, and nobody knows why";
+}
+
 TEST_F(PatrolTest, a_version_control_that_takes_its_time_makes_nobody_unfit) {
   family.have_repository();
   family.change = [](AgentFile& file) { file.worktree = Family::kWork; };
@@ -206,6 +227,28 @@ TEST_F(PatrolTest, a_version_control_that_takes_its_time_makes_nobody_unfit) {
   const Instant before = universe.now();
   EXPECT_EQ(sweep().unfit_because, "");
   EXPECT_GE(universe.now() - before, 20min);
+}
+
+TEST_F(PatrolTest, a_claim_is_taken_before_version_control_is_asked_which_may_take_long) {
+  family.have_repository();
+  family.change = [](AgentFile& file) {
+    file.worktree = Family::kWork;
+    file.restart = RestartPolicy::never;
+  };
+  family.behaves["coder"] = [](SimSelf& self) { self.exit_after(30s, 1); };
+  keep("coder");
+  universe.run_for(70min);
+  become_fit();
+  have("t", "coder");
+  patrol_for(4min);
+  universe.run_for(3min);
+  universe.version_control_takes = 20min;
+  std::string soon;
+  universe.after(1min, [&] { soon = task("t").status; });
+  const Instant before = universe.now();
+  sweep();
+  EXPECT_GE(universe.now() - before, 20min);
+  EXPECT_EQ(soon, "open") << "until then it may have been brought back";
 }
 
 TEST_F(PatrolTest, nobody_is_missed_for_the_time_that_the_machine_slept) {

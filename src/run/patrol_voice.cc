@@ -8,6 +8,7 @@
 
 #include "act/tell.h"
 #include "base/quote.h"
+#include "store/gate.h"
 #include "store/home_database.h"
 #include "store/json.h"
 
@@ -194,6 +195,9 @@ Result<void> PatrolVoice::tidy() {
   }
   if (auto notices = Outbox(**opened).prune(before); !notices) {
     return std::unexpected(notices.error());
+  }
+  if (auto messages = Gate(**opened).prune(before); !messages) {
+    return std::unexpected(messages.error());
   }
   return {};
 }

@@ -72,7 +72,7 @@ class PatrolVoice {
   Result<std::vector<Notice>> waiting_since(WallTime then);
   Result<std::vector<Letter>> unanswered_since(WallTime then);
 
-  /// Drops letters and notices that nobody needs any more.
+  /// Drops letters, notices and messages that nobody needs any more.
   Result<void> tidy();
 
   /// Lets go of the database.

@@ -2,12 +2,14 @@
 #include "run/postman.h"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/quote.h"
 #include "store/agent_file.h"
+#include "store/gate.h"
 #include "store/home_database.h"
 #include "store/names.h"
 
@@ -30,6 +32,26 @@ Way way_of_channel(const NotifyChannel& channel) {
       break;
   }
   return ByCommand{channel.command};
+}
+
+/// Whoever has the channel's own tool can tell by it that he has seen this one. The time tells
+/// apart what other homes and earlier databases counted.
+std::string key_of(const Notice& notice) {
+  return fmt::format("tend-{}-{}-{}-{}", notice.incident,
+                     kNoticeKindWords.at(static_cast<std::size_t>(notice.kind)), notice.id,
+                     database_time(notice.created_at));
+}
+
+Result<Way> way_of_reply(Database& database, std::string_view number) {
+  std::int64_t id = 0;
+  std::from_chars(number.data(), number.data() + number.size(), id);
+  auto way = Gate(database).find_way(id);
+  if (!way) return std::unexpected(way.error());
+  if (!*way || (*way)->command.empty()) {
+    return fail(fmt::format("no way back to its sender is known any more: {}", in_quotes(number)));
+  }
+  return ByReply{std::move((*way)->command), std::move((*way)->channel),
+                 std::move((*way)->endpoint), std::move((*way)->language)};
 }
 
 }  // namespace
@@ -58,6 +80,11 @@ void Postman::send() {
   });
 }
 
+void Postman::send_only(std::int64_t notice) {
+  only_ = notice;
+  send();
+}
+
 void Postman::go_on() {
   const auto next = begin_what_is_due();
   if (!sending_.empty()) return;
@@ -75,7 +102,8 @@ Result<std::optional<WallTime>> Postman::begin_what_is_due() {
   auto database = open_home_database(machine_.databases, home_, {.may_wait = kMayWait});
   if (!database) return std::unexpected(database.error());
   Outbox outbox(**database);
-  const auto most = kMostAsked + static_cast<std::int64_t>(tried_.size());
+  const auto most = only_ ? static_cast<std::int64_t>(kMostInARound)
+                          : kMostAsked + static_cast<std::int64_t>(tried_.size());
   bool more = true;
   while (more && tried_.size() < kMostInARound) {
     more = false;
@@ -83,25 +111,28 @@ Result<std::optional<WallTime>> Postman::begin_what_is_due() {
     if (!due) return std::unexpected(due.error());
     for (const Notice& notice : *due) {
       if (sending_.size() >= kMostAtOnce) break;
+      if (only_ && notice.id != *only_) continue;
       if (tried_.contains(notice.id) || sending_.contains(notice.channel)) continue;
-      if (auto begun = begin(outbox, notice); !begun) return std::unexpected(begun.error());
+      if (auto begun = begin(**database, notice); !begun) return std::unexpected(begun.error());
       more = true;  // one that could not even be begun may have stood before another
     }
   }
   return outbox.next_due(key_);
 }
 
-Result<void> Postman::begin(Outbox& outbox, const Notice& notice) {
+Result<void> Postman::begin(Database& database, const Notice& notice) {
   tried_.insert(notice.id);
+  Outbox outbox(database);
   auto taken = outbox.take(notice.id, machine_.clock.wall(), kLease);
   if (!taken) return std::unexpected(taken.error());
   if (taken->did != NoticeAnswer::Did::done) return {};  // somebody else has it
   const Notice& held = taken->notice;
-  auto way = way_of(held.channel);
+  auto way = way_of(database, held.channel);
   if (!way) return note_in(outbox, held, {.words = way.error().text});
   const Outgoing outgoing{.payload = held.payload,
                           .incident = held.incident,
-                          .kind = kNoticeKindWords.at(static_cast<std::size_t>(held.kind))};
+                          .kind = kNoticeKindWords.at(static_cast<std::size_t>(held.kind)),
+                          .key = key_of(held)};
   Sending& sending =
       sending_.insert_or_assign(held.channel, Sending{held, *std::move(way), nullptr})
           .first->second;
@@ -143,7 +174,10 @@ Result<void> Postman::note_in(Outbox& outbox, const Notice& held, const Told& to
   return {};
 }
 
-Result<Way> Postman::way_of(std::string_view channel) {
+Result<Way> Postman::way_of(Database& database, std::string_view channel) {
+  if (channel.starts_with(kReplyChannel)) {
+    return way_of_reply(database, channel.substr(kReplyChannel.size()));
+  }
   if (channel.starts_with(kAgentChannel)) return way_of_agent(channel.substr(kAgentChannel.size()));
   const auto found = std::ranges::find(channels_, channel, &NotifyChannel::name);
   if (found != channels_.end()) return way_of_channel(*found);

@@ -4,7 +4,7 @@
 //
 // A channel is named in the configuration, or `agent:FOLDER` (from the home, or the agent's name):
 // the --notify of that agent, whose own file says what it is, so that anybody can send what a dead
-// keeper left.
+// keeper left. `reply:N` is a way back to who wrote to the gate, which knows it.
 #pragma once
 
 #include <cstddef>
@@ -61,6 +61,8 @@ class Postman {
 
   /// Sends all that is due, each once. While a round is under way this adds to it what came since.
   void send();
+  /// Sends this one notice, if it is due, and no other from now on.
+  void send_only(std::int64_t notice);
   [[nodiscard]] bool busy() const { return starting_ != nullptr || !sending_.empty(); }
 
  private:
@@ -72,11 +74,11 @@ class Postman {
 
   void go_on();
   Result<std::optional<WallTime>> begin_what_is_due();
-  Result<void> begin(Outbox& outbox, const Notice& notice);
+  Result<void> begin(Database& database, const Notice& notice);
   void finish(const std::string& channel, const Result<Ran>& ran);
   Result<void> note(const Notice& held, const Told& told);
   Result<void> note_in(Outbox& outbox, const Notice& held, const Told& told);
-  [[nodiscard]] Result<Way> way_of(std::string_view channel);
+  [[nodiscard]] Result<Way> way_of(Database& database, std::string_view channel);
   [[nodiscard]] Result<Way> way_of_agent(std::string_view who);
   void end_round(Round round);
 
@@ -84,6 +86,7 @@ class Postman {
   Folder& home_;
   std::vector<NotifyChannel> channels_;
   std::optional<std::string> key_;
+  std::optional<std::int64_t> only_;  // of all notices
   Delivered delivered_;
   Done done_;
   std::map<std::string, Sending, std::less<>> sending_;  // by channel

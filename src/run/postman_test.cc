@@ -9,6 +9,7 @@
 
 #include "os/sim/sim_universe.h"
 #include "store/agent_file.h"
+#include "store/gate.h"
 #include "store/home_database.h"
 
 namespace tend {
@@ -87,7 +88,7 @@ class PostmanTest : public testing::Test {
             rounds.push_back(round);
             machine.loop.stop();
           });
-      sender->postman->send();
+      only ? sender->postman->send_only(*only) : sender->postman->send();
       return sender;
     });
   }
@@ -99,6 +100,7 @@ class PostmanTest : public testing::Test {
 
   SimUniverse universe{1};
   std::vector<NotifyChannel> channels;
+  std::optional<std::int64_t> only;
   SimAnswer answer{.takes = 1s};
   std::vector<std::string> heard;
   std::vector<std::string> words;
@@ -123,6 +125,92 @@ TEST_F(PostmanTest, says_which_incident_it_is_and_what_becomes_of_it) {
   EXPECT_EQ(words, (std::vector<std::string>(3, "told by 'mail-me'")));
   EXPECT_FALSE(rounds.back().next);
 }
+
+// --- Answers to who wrote to the gate -----------------------------------------------------------
+
+class PostmanRepliesTest : public PostmanTest {
+ protected:
+  PostmanRepliesTest() {
+    universe.on_run = [this](const tend::Run& run) -> std::optional<SimAnswer> {
+      heard.push_back(fmt::format("{}", fmt::join(run.command, " ")));
+      environments.push_back(run.environment);
+      return answer;
+    };
+  }
+  /// A message for an agent that is down, from this sender.
+  Received receive(const std::string& endpoint) {
+    Machine& machine = universe.machine();
+    const auto home = machine.folders.open(kHome);
+    const auto database = open_home_database(machine.databases, **home);
+    Arrival arrival;
+    arrival.draft.agent = "claude";
+    arrival.draft.channel = "telegram";
+    arrival.draft.endpoint = endpoint;
+    arrival.draft.content = "hello";
+    arrival.reply = ReplyWay{.command = {"c4-send", "{endpoint}", "{text}"}, .language = "zh"};
+    arrival.down = true;
+    arrival.notice = R"({"gate":"auto-reply","language":"en","texts":{"en":"down","zh":"ZH"}})";
+    const auto received = Gate(**database).receive(arrival, machine.clock.wall());
+    EXPECT_TRUE(received) << received.error().text;
+    return received.value_or(Received{});
+  }
+
+  std::vector<std::vector<std::string>> environments;
+};
+
+TEST_F(PostmanRepliesTest, answers_whoever_wrote_in_his_language) {
+  const Received received = receive("42");
+  ASSERT_TRUE(received.notice);
+  send(outage_key(received.message.outage));
+  EXPECT_EQ(heard, std::vector<std::string>{"c4-send 42 ZH"});
+  EXPECT_EQ(all(), "reply:1 open sent");
+}
+
+TEST_F(PostmanRepliesTest, passes_the_same_key_however_often_it_tries) {
+  const Received received = receive("42");
+  answer = {.exit = {ExitStatus::How::code, 1}, .takes = 1s};
+  send();
+  universe.run_for(1h);
+  answer = {.takes = 31s};  // it hangs
+  send();
+  universe.run_for(1h);
+  answer = {.takes = 1s};
+  send();
+  ASSERT_EQ(environments.size(), 3U);
+  EXPECT_EQ(environments[0], environments[1]);
+  EXPECT_EQ(environments[0], environments[2]);
+  EXPECT_TRUE(environments[0].back().starts_with("TEND_IDEMPOTENCY_KEY=tend-1-open-1-"));
+  const Received other = receive("43");
+  send();
+  EXPECT_NE(environments.back().back(), environments[0].back());
+  EXPECT_EQ(received.message.outage, other.message.outage);
+}
+
+TEST_F(PostmanRepliesTest, sends_one_of_many_if_it_is_told_so) {
+  receive("41");
+  only = receive("42").notice;
+  receive("43");
+  send();
+  EXPECT_EQ(heard, std::vector<std::string>{"c4-send 42 ZH"});
+}
+
+TEST_F(PostmanRepliesTest, gives_up_on_one_whose_command_never_works) {
+  receive("42");
+  answer = {.exit = {ExitStatus::How::code, 127}, .takes = 1s};
+  for (int i = 0; i < 12; ++i) {
+    send();
+    universe.run_for(2h);
+  }
+  EXPECT_EQ(all(), "reply:1 open dead ('c4-send' exited with 127)");
+}
+
+TEST_F(PostmanRepliesTest, says_that_nobody_knows_the_way_any_more) {
+  put("{}", "reply:77");
+  send();
+  EXPECT_EQ(words, std::vector<std::string>{"no way back to its sender is known any more: '77'"});
+}
+
+// --- Channels -----------------------------------------------------------------------------------
 
 TEST_F(PostmanTest, sends_one_at_a_time_on_each_channel) {
   for (int i = 0; i < 5; ++i) {

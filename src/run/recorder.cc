@@ -126,6 +126,7 @@ Result<void> Recorder::begin_journal() {
 
 /// A full journal is replaced; what is owed stands in the new one too.
 void Recorder::write() {
+  if (journal_ && journal_->has_all() && problem_.empty()) return;
   Result<void> written = journal_ ? journal_->write() : begin_journal();
   if (written && journal_->full()) written = begin_journal();
   if (written) {

@@ -2,6 +2,7 @@
 #include "run/senses.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 namespace tend {
 namespace {
 
+constexpr std::uint64_t kMostOldAnswers = 10;  // that are said: a loop must not fill the journal
 constexpr std::uint64_t kStreamKept = std::uint64_t{64} * 1024 * 1024;
 constexpr std::uint64_t kErrorsKept = std::uint64_t{16} * 1024 * 1024;
 constexpr std::uint64_t kPunchStep = std::uint64_t{16} * 1024 * 1024;
@@ -32,7 +34,9 @@ Senses::Senses(Folder& folder, AdapterKind adapter, const Offsets& offsets)
       lines_(
           [this](std::string_view line) {
             if (adapter_ == nullptr) return;
+            const std::size_t before = batch_->signals.size();
             adapter_->take(line, {.now = now_ + shift_, .wall = wall_}, *batch_);
+            note_turns(before, TurnEnd::In::stream);
           },
           [this](std::uint64_t size) {
             remark(fmt::format("a line of {} bytes in the stream was passed over", size));
@@ -42,10 +46,15 @@ Senses::Senses(Folder& folder, AdapterKind adapter, const Offsets& offsets)
       signal_lines_(
           [this](std::string_view line) {
             using Took = SignalsFile::Took;
+            const std::size_t before = batch_->signals.size();
             const Took took = line.size() > kLongestSignal
                                   ? Took::bad
                                   : parser_.take(line, life_, shift_, *batch_);
+            note_turns(before, TurnEnd::In::signals);
             if (took == Took::refused || took == Took::bad) ++refused_;
+            if (took == Took::old_answer && ++old_answers_ <= kMostOldAnswers) {
+              remark("an answer of an older life was refused");
+            }
           },
           [this](std::uint64_t) { ++refused_; }),
       beaten_(offsets.beaten),
@@ -65,6 +74,7 @@ Result<void> Senses::begin_life() {
     }
   }
   if (adapter_) adapter_->begin_life();
+  to_remember_.reset();
   lines_.reset();
   signal_lines_.reset();
   return {};
@@ -98,6 +108,10 @@ void Senses::look(SignalBatch& batch, Instant now, WallTime wall, std::uint32_t 
 }
 
 void Senses::look_at_stream() {
+  if (const auto remembered = read_again(); !remembered) {
+    problem_ = remembered.error().text;
+    return;
+  }
   while (true) {
     const auto got = stream_.read();
     if (!got) {
@@ -109,6 +123,7 @@ void Senses::look_at_stream() {
           "the stream was cut by a program that opened it anew (> /dev/stdout); what it held is "
           "lost, reading goes on");
       stream_punched_ = 0;
+      turns_.cut = true;
     }
     if (got->cut || got->skipped) lines_.reset();
     if (got->bytes.empty()) return;
@@ -178,11 +193,39 @@ void Senses::flush(SignalBatch& batch, Instant now, bool ended_well) {
   batch_ = &batch;
   now_ = now;
   lines_.flush();
+  const std::size_t before = batch.signals.size();
   if (ended_well && adapter_) adapter_->end_well(batch);
+  note_turns(before, TurnEnd::In::stream);
+}
+
+/// Among the signals of the line that is being read, those from `from` on.
+void Senses::note_turns(std::size_t from, TurnEnd::In in) {
+  const bool in_stream = in == TurnEnd::In::stream;
+  const std::uint64_t at =
+      in_stream ? stream_.offset() - lines_.behind() : signals_.offset() - signal_lines_.behind();
+  for (std::size_t i = from; i < batch_->signals.size(); ++i) {
+    const Signal& signal = batch_->signals[i];
+    if (signal.is != Kind::turn_end || !signal.task.empty()) continue;
+    const bool is_well = signal.cause == Cause::none;
+    turns_.ended.push_back(
+        {.in = in,
+         .at = at,
+         .error = is_well ? "" : fmt::format("an error: {}", signal.cause_word)});
+  }
+}
+
+Offsets Senses::lengths() const {
+  Offsets lengths = offsets();
+  const auto note = [this](const char* name, std::uint64_t& length) {
+    if (const auto facts = folder_.facts(name); facts && *facts) length = (*facts)->size;
+  };
+  note(kStreamFile, lengths.stream);
+  note(kSignalsFile, lengths.said);
+  return lengths;
 }
 
 Offsets Senses::offsets() const {
-  return {.stream = stream_.offset() - lines_.kept(),
+  return {.stream = stream_offset(),
           .said = signals_.offset() - signal_lines_.kept(),
           .beaten = in_milliseconds(last_beat_)};
 }
@@ -195,16 +238,27 @@ std::vector<std::string> Senses::take_remarks() {
 }
 
 void Senses::remember(std::uint64_t from) {
+  if (conversation() == nullptr || from >= offsets().stream) return;
+  to_remember_ = from;
+  std::ignore = read_again();
+}
+
+/// Nothing new is understood before: the result of a call that nobody remembers closes none.
+Result<void> Senses::read_again() {
+  if (!to_remember_) return {};
   const std::uint64_t until = offsets().stream;
-  if (conversation() == nullptr || from >= until) return;
   SignalBatch judged;
-  Tail before(folder_, kStreamFile, from);
-  std::uint64_t left = until - from;
+  Tail before(folder_, kStreamFile, *to_remember_);
+  std::uint64_t left = until - *to_remember_;
   LineFeed lines([&](std::string_view line) { adapter_->take(line, {}, judged); },
                  [](std::uint64_t) {});
   while (left > 0) {
     const auto got = before.read();
-    if (!got || got->bytes.empty() || got->cut) break;
+    if (!got) {
+      adapter_->begin_life();
+      return std::unexpected(got.error());
+    }
+    if (got->bytes.empty() || got->cut) break;
     if (got->skipped) {
       lines.reset();
       if (before.offset() - got->bytes.size() >= until) break;
@@ -216,18 +270,23 @@ void Senses::remember(std::uint64_t from) {
     judged.clear();
   }
   std::ignore = adapter_->take_remarks();  // they were told
+  to_remember_.reset();
+  return {};
 }
 
 void Senses::bound(bool life_over) {
-  const Offsets read = offsets();
-  bound_file(kStreamFile, read.stream, kStreamKept, stream_punched_, life_over);
-  bound_file(kErrorFile, errors_size_, kErrorsKept, errors_punched_, life_over);
-  bound_file(kSignalsFile, read.said, kSignalsKept, signals_punched_, life_over);
+  const auto bound_one = [&](const char* name, std::uint64_t read, std::uint64_t kept,
+                             std::uint64_t& punched) {
+    if (read < kept || read - kept < punched + kPunchStep) return;
+    give_back(name, read, kept, punched, life_over);
+  };
+  bound_one(kStreamFile, stream_offset(), kStreamKept, stream_punched_);
+  bound_one(kErrorFile, errors_size_, kErrorsKept, errors_punched_);
+  bound_one(kSignalsFile, signals_.offset() - signal_lines_.kept(), kSignalsKept, signals_punched_);
 }
 
-void Senses::bound_file(const char* name, std::uint64_t read, std::uint64_t kept,
-                        std::uint64_t& punched, bool life_over) {
-  if (read < kept || read - kept < punched + kPunchStep) return;
+void Senses::give_back(const char* name, std::uint64_t read, std::uint64_t kept,
+                       std::uint64_t& punched, bool life_over) {
   auto file = folder_.open(name, Folder::Open::append);
   if (!file) return;
   if ((*file)->punch(read - kept)) {

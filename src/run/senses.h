@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -17,6 +18,18 @@
 #include "store/journal.h"
 
 namespace tend {
+
+/// A turn of the agent is over, and where that was told.
+struct TurnEnd {
+  enum class In : std::uint8_t { stream, signals };
+  In in = In::stream;
+  std::uint64_t at = 0;  // bytes of it, up to the end of that line
+  std::string error;     // in which it ended; "" if it ended well
+};
+struct Turns {
+  std::vector<TurnEnd> ended;
+  bool cut = false;  // the stream was, and its bytes are counted anew
+};
 
 class Senses {
  public:
@@ -34,7 +47,8 @@ class Senses {
   /// machine's clock to the journal's.
   void look(SignalBatch& batch, Instant now, WallTime wall, std::uint32_t life, Duration shift);
   /// The life that is being kept began at `from` in the stream: what was judged of it already is
-  /// read again, for what the language itself has to remember.
+  /// read again, for what the language itself has to remember. Where that fails, it is tried with
+  /// every look, and until then the agent cannot be heard.
   void remember(std::uint64_t from);
   /// The process is over: a last line without a newline is a line.
   void flush(SignalBatch& batch, Instant now, bool ended_well);
@@ -53,8 +67,14 @@ class Senses {
   [[nodiscard]] AdapterKind language() const {
     return adapter_ ? adapter_->kind() : AdapterKind::none;
   }
+  /// What the looks since the last call saw of turns.
+  Turns take_turns() { return std::exchange(turns_, {}); }
+  /// How long its files are now, read or not.
+  [[nodiscard]] Offsets lengths() const;
   /// Behind the last whole lines that were read.
   [[nodiscard]] Offsets offsets() const;
+  /// The same of the stream alone.
+  [[nodiscard]] std::uint64_t stream_offset() const { return stream_.offset() - lines_.kept(); }
   /// What a person should know, said once: a stream that was cut, a line that was too long.
   std::vector<std::string> take_remarks();
 
@@ -62,17 +82,20 @@ class Senses {
   void bound(bool life_over);
 
  private:
+  Result<void> read_again();
   void look_at_stream();
   void look_at_errors();
   void look_at_signals();
   void look_at_beats();
   void remark(std::string text);
+  void note_turns(std::size_t from, TurnEnd::In in);
   void say_refused(std::uint64_t count);
-  void bound_file(const char* name, std::uint64_t read, std::uint64_t kept, std::uint64_t& punched,
-                  bool life_over);
+  void give_back(const char* name, std::uint64_t read, std::uint64_t kept, std::uint64_t& punched,
+                 bool life_over);
 
   Folder& folder_;
   std::unique_ptr<Adapter> adapter_;
+  std::optional<std::uint64_t> to_remember_;  // from there
   Tail stream_;
   LineFeed lines_;
   Tail signals_;
@@ -88,8 +111,10 @@ class Senses {
   std::uint64_t signals_punched_ = 0;
   std::uint64_t refused_ = 0;  // lines, in all
   std::uint64_t refused_said_ = 0;
+  std::uint64_t old_answers_ = 0;
   bool has_more_ = false;
   std::string problem_;
+  Turns turns_;
 
   // Where a look at hand puts what it finds.
   SignalBatch* batch_ = nullptr;

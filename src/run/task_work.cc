@@ -154,7 +154,7 @@ void TaskWork::lose(const TaskAnswer& answer) {
       fmt::format("it has lost its task: {}; nothing more is said there in its name",
                   why_not(answer, owner_.task));
   owner_.say(text, true);
-  Message message;
+  InboxMessage message;
   message.at = calendar_seconds(machine_.clock.wall());
   message.kind = "task-lost";
   message.text = text;
