@@ -15,6 +15,7 @@
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "judge/stores.h"
+#include "run/probe_of.h"
 #include "store/config_file.h"
 #include "store/tasks.h"
 
@@ -42,6 +43,17 @@ Enum choice_option(const Arguments& arguments, std::string_view name,
   return text ? from_word<Enum>(words, *text).value_or(otherwise) : otherwise;
 }
 
+/// Whether Tend speaks to it on its standard input: by its option, or because it is asked there. A
+/// configuration that cannot be read is no reason not to begin; its keeper says so.
+Result<bool> listens_option(const Arguments& arguments, World& world, const AgentFile& agent) {
+  const auto config = user_config(world);
+  const auto asks =
+      probe_of(config ? *config : Config{}, agent, world.environment.all(), world.files);
+  if (!asks) return fail(fmt::format("the probe of {}: {}", agent.agent, asks.error().text));
+  if (const auto input = arguments.value("stdin")) return *input == "stream";
+  return *asks && (*asks)->channel == ProbeChannel::stdin_stream;
+}
+
 /// What the command says about the language of its output. One that would wait for a person or for
 /// its input, where neither is, is not begun.
 Result<void> know_agent(const Arguments& arguments, World& world, AgentFile& agent) {
@@ -59,7 +71,8 @@ Result<void> know_agent(const Arguments& arguments, World& world, AgentFile& age
                     "a prompt ({}), or keep a session in a terminal with tend watch",
                     name, headless_form_of(start->kind)));
   }
-  if (!agent.as_is && dressed.prompt_on_input && !agent.inherit_input) {
+  const bool is_spoken_to = agent.inherit_input || (agent.listens && dressed.input_is_stream);
+  if (!agent.as_is && dressed.prompt_on_input && !is_spoken_to) {
     return fail(
         fmt::format("{} would read its prompt from standard input, which is empty here: "
                     "give it as an argument, or pass --stdin inherit",
@@ -187,6 +200,9 @@ Result<AgentFile> agent_from_options(const Arguments& arguments, World& world, M
   if (!worktree) return std::unexpected(worktree.error());
   agent.worktree = *worktree;
   agent.inherit_input = arguments.value("stdin") == "inherit";
+  auto listens = listens_option(arguments, world, agent);
+  if (!listens) return std::unexpected(listens.error());
+  agent.listens = *listens;
   if (auto known = know_agent(arguments, world, agent); !known) {
     return std::unexpected(known.error());
   }

@@ -34,7 +34,7 @@ constexpr OptionRow kRunOptions[] = {
     {.name = "stdin",
      .kind = ValueKind::choice,
      .value = "WHAT",
-     .help = "its standard input: null, or inherit; none: null",
+     .help = "its standard input: null, inherit, or stream (Tend speaks to it); none: null",
      .choices = kInputs},
     kReadyFdOption,
     kNotifyOption,

@@ -67,7 +67,8 @@ PatrolDecision left_alone(const Task& task) {
 }
 
 void sweep_for(ExplainedTask& explained, Home& home, WorkItems& items, const Config& config) {
-  PatrolSettings settings{.policy = config.patrol, .channels = {}, .program = {}, .dry = true};
+  PatrolSettings settings{
+      .policy = config.patrol, .channels = {}, .program = {}, .gate = {}, .dry = true};
   settings.policy = with_interval(settings.policy, explained.patrol.interval);
   Patrol patrol(home.machine, *home.folder, items, std::move(settings));
   std::ignore = patrol.remember();

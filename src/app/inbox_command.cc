@@ -39,7 +39,7 @@ std::expected<Opened, NotInside> opened(const Arguments& arguments, World& world
   return Opened{std::move(known->folder), is_own};
 }
 
-std::string in_json(const Message& message, bool read) {
+std::string in_json(const InboxMessage& message, bool read) {
   return json_line({{"id", message.id},
                     {"at", calendar_json(calendar_time(message.at))},
                     {"kind", message.kind},
@@ -49,7 +49,7 @@ std::string in_json(const Message& message, bool read) {
 }
 
 /// A head, and the text below it.
-std::string in_words(const Message& message) {
+std::string in_words(const InboxMessage& message) {
   const WallTime at = calendar_time(message.at);
   std::string words = fmt::format("{}  {} {} UTC  {}", message.id, date_label(at), clock_label(at),
                                   on_one_line(message.kind));
@@ -68,7 +68,7 @@ int inbox_command(const Arguments& arguments, World& world) {
 
   std::uint64_t last = inbox->read_to;
   bool shown = false;
-  for (const Message& message : inbox->messages) {
+  for (const InboxMessage& message : inbox->messages) {
     const bool was_read = message.id <= inbox->read_to;
     if (was_read && !arguments.has("all")) continue;
     world.out.write(arguments.has("json") ? in_json(message, was_read) : in_words(message));

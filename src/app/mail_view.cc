@@ -34,8 +34,9 @@ std::string line_for_people(std::string_view line) {
   return text + "\n";
 }
 
-/// All its lines, whatever ends them.
-std::string body_for_people(std::string_view body) {
+}  // namespace
+
+std::string text_for_people(std::string_view body) {
   std::string text;
   while (!body.empty()) {
     const std::size_t end = std::min(body.find('\n'), body.size());
@@ -46,8 +47,6 @@ std::string body_for_people(std::string_view body) {
   }
   return text;
 }
-
-}  // namespace
 
 Json letter_json(const Letter& letter) {
   return {{"id", letter.id},
@@ -75,7 +74,7 @@ std::string letter_in_words(const Letter& letter) {
     line("reply to", fmt::format("{} (thread {})", *letter.reply_to, letter.thread));
   }
   line("subject", on_one_line(letter.subject));
-  if (!letter.body.empty()) words += "\n" + body_for_people(letter.body);
+  if (!letter.body.empty()) words += "\n" + text_for_people(letter.body);
   return words;
 }
 

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -14,6 +15,8 @@ namespace tend {
 
 nlohmann::ordered_json letter_json(const Letter& letter);
 
+/// All lines of a text, whatever ends them, without anything that a terminal would obey.
+std::string text_for_people(std::string_view body);
 /// The whole of it: a head, and the body below.
 std::string letter_in_words(const Letter& letter);
 

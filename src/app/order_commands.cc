@@ -212,6 +212,14 @@ int give(const Arguments& arguments, World& world, OrderGiven order) {
   return code;
 }
 
+OrderGiven unpause(std::string_view command) {
+  return {.command = command,
+          .intent = {.want = Want::run},
+          .done = [](const Heartbeat& h) { return h.status != Status::paused; },
+          .in_words = "running",
+          .if_watched = "judged again"};
+}
+
 }  // namespace
 
 int stop_command(const Arguments& arguments, World& world) {
@@ -247,12 +255,14 @@ int pause_command(const Arguments& arguments, World& world) {
 }
 
 int unpause_command(const Arguments& arguments, World& world) {
-  return give(arguments, world,
-              {.command = "unpause",
-               .intent = {.want = Want::run},
-               .done = [](const Heartbeat& h) { return h.status != Status::paused; },
-               .in_words = "running",
-               .if_watched = "judged again"});
+  return give(arguments, world, unpause("unpause"));
+}
+
+int unpause_agent(const Arguments& arguments, World& world, std::string_view command,
+                  const std::string& agent) {
+  Arguments of_one = arguments;
+  of_one.positionals = {agent};
+  return give(of_one, world, unpause(command));
 }
 
 int reload_command(const Arguments& arguments, World& world) {

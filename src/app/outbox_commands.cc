@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include "app/outbox_view.h"
 #include "base/quote.h"
 #include "judge/words.h"
+#include "store/gate.h"
 #include "store/outbox.h"
 #include "store/tasks.h"
 
@@ -78,13 +80,28 @@ Result<Notices> listed(const Arguments& arguments, Outbox& outbox, const NoticeF
   return what_matters(outbox, filter);
 }
 
-void print_for_people(World& world, const Notices& notices, std::ptrdiff_t dead, WallTime now) {
+/// Of the ways back to who wrote to the gate.
+ChannelNames names_of(Database& database, std::span<const Notice> notices) {
+  ChannelNames names;
+  Gate gate(database);
+  for (const Notice& notice : notices) {
+    if (!notice.channel.starts_with(kReplyChannel) || names.contains(notice.channel)) continue;
+    const auto id = number_from_1(notice.channel.substr(kReplyChannel.size()), "");
+    const auto way = id ? gate.find_way(*id) : std::nullopt;
+    if (way && *way) names[notice.channel] = (*way)->channel + " " + (*way)->endpoint;
+  }
+  return names;
+}
+
+void print_for_people(World& world, Database& database, const Notices& notices, std::ptrdiff_t dead,
+                      WallTime now) {
   if (notices.empty()) {
     world.out.write("no notices\n");
     return;
   }
-  world.out.write(notices_for_people(notices, Look(world.out, world.environment),
-                                     screen_width(world.out), now));
+  world.out.write(notices_for_people(notices, names_of(database, notices),
+                                     Look(world.out, world.environment), screen_width(world.out),
+                                     now));
   if (dead == 0) return;
   world.out.write(
       fmt::format("{} could not be sent: `tend outbox retry --all` tries again, `tend "
@@ -144,7 +161,7 @@ int outbox_command(const Arguments& arguments, World& world) {
   if (arguments.has("json")) {
     for (const Notice& notice : *notices) world.out.write(json_line(notice_json(notice)));
   } else {
-    print_for_people(world, *notices, dead, records->now());
+    print_for_people(world, *records->database, *notices, dead, records->now());
   }
   return dead == 0 ? kExitYes : kExitNeedsYou;
 }
@@ -157,8 +174,10 @@ int outbox_show_command(const Arguments& arguments, World& world) {
   const auto notice = Outbox(*records->database).find(*id);
   if (!notice) return complain(world, "outbox show", notice.error().text, kExitNo);
   if (!*notice) return complain(world, "outbox show", no_such_notice(*id), kExitNo);
-  world.out.write(arguments.has("json") ? json_line(notice_json(**notice))
-                                        : notice_in_words(**notice, records->now()));
+  world.out.write(arguments.has("json")
+                      ? json_line(notice_json(**notice))
+                      : notice_in_words(**notice, names_of(*records->database, {&**notice, 1}),
+                                        records->now()));
   return kExitYes;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "act/gate_words.h"
 #include "app/agent_json.h"
 #include "app/columns.h"
 #include "app/when.h"
@@ -42,6 +43,7 @@ bool is_to_be_sent(const Notice& notice) {
 }
 
 std::string text_in(const std::string& payload) {
+  if (const auto words = gate_words(payload, "")) return words->gate + ": " + words->text;
   const Json json = Json::parse(payload, nullptr, false);
   if (json.is_object()) {
     for (const char* const name : {"title", "subject", "summary", "text"}) {
@@ -50,6 +52,13 @@ std::string text_in(const std::string& payload) {
     }
   }
   return payload;
+}
+
+std::string channel_of(const Notice& notice, const ChannelNames& names) {
+  const std::string channel = on_one_line(notice.channel);
+  const auto found = names.find(notice.channel);
+  return found == names.end() ? channel
+                              : fmt::format("{} ({})", channel, on_one_line(found->second));
 }
 
 std::string what_of(const Notice& notice) {
@@ -85,12 +94,12 @@ Json notice_json(const Notice& notice) {
           {"payload", std::move(payload)}};
 }
 
-std::string notice_in_words(const Notice& notice, WallTime now) {
+std::string notice_in_words(const Notice& notice, const ChannelNames& names, WallTime now) {
   std::string words = fmt::format("notice {}, {}\n", notice.id, word_of(notice.state));
   const auto line = [&](std::string_view name, const std::string& text) {
     words += fmt::format("  {:<10}{}\n", name, text);
   };
-  line("channel", on_one_line(notice.channel));
+  line("channel", channel_of(notice, names));
   line("incident", fmt::format("{} ({}, {})", on_one_line(notice.key), notice.incident,
                                notice.closed ? "over" : "open"));
   line("kind", std::string(word_of(notice.kind)));
@@ -106,8 +115,8 @@ std::string notice_in_words(const Notice& notice, WallTime now) {
   return words + "\n" + on_one_line(notice.payload) + "\n";
 }
 
-std::string notices_for_people(std::span<const Notice> notices, const Look& look, std::size_t width,
-                               WallTime now) {
+std::string notices_for_people(std::span<const Notice> notices, const ChannelNames& names,
+                               const Look& look, std::size_t width, WallTime now) {
   Columns columns({{"NOTICE", true},
                    {"STATE"},
                    {"CHANNEL"},
@@ -119,7 +128,7 @@ std::string notices_for_people(std::span<const Notice> notices, const Look& look
   for (const Notice& notice : notices) {
     columns.add({{std::to_string(notice.id)},
                  {std::string(word_of(notice.state)), ink_of(notice.state)},
-                 {on_one_line(notice.channel)},
+                 {channel_of(notice, names)},
                  {on_one_line(notice.key)},
                  {std::string(word_of(notice.kind))},
                  {std::to_string(notice.tries)},

@@ -22,6 +22,7 @@
 #include "run/moment.h"
 #include "run/patrol_process.h"
 #include "run/postman.h"
+#include "run/probe_of.h"
 #include "run/work_items.h"
 #include "store/config_file.h"
 #include "store/patrol_file.h"
@@ -210,7 +211,9 @@ Result<PatrolSettings> settings_of(World& world, Home& home, const Config& confi
   PatrolSettings settings{.policy = with_interval(config.patrol, interval),
                           .channels = {},
                           .program = *std::move(program),
+                          .gate = config.gate,
                           .dry = dry};
+  settings.gate.mirror = path_of_user(config.gate.mirror, world.environment.all());
   for (const NotifyChannel& channel : config.channels) settings.channels.push_back(channel.name);
   return settings;
 }

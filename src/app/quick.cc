@@ -123,6 +123,12 @@ Spoken speak(const Speech& speech) {
   return speak_through(client.get(), speech);
 }
 
+Spoken speak_for(const std::string& folder, const Speech& speech) {
+  constexpr unsigned kOnlyLife = 1;  // of what is watched
+  const Client client(tend_open_at(folder.c_str(), kOnlyLife));
+  return speak_through(client.get(), speech);
+}
+
 std::optional<Spoken> speak_quickly(std::span<const std::string_view> words) {
   std::vector<std::string_view> rest(words.begin(), words.end());
   const bool quiet =
@@ -130,6 +136,9 @@ std::optional<Spoken> speak_quickly(std::span<const std::string_view> words) {
   const auto speech = plain_speech(rest);
   if (!speech) return std::nullopt;
   const Client client(tend_open());
+  // Whoever answers may be in a session that is only watched, and known by its processes.
+  const bool is_outside = client == nullptr && errno == ESRCH;
+  if (is_outside && speech->kind == Speech::Kind::ack) return std::nullopt;
   if (goes_further(client.get(), *speech)) return std::nullopt;
   Spoken spoken = speak_through(client.get(), *speech);
   if (quiet && spoken.exit_code == kExitYes) spoken.line.clear();

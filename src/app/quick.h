@@ -37,6 +37,9 @@ struct Spoken {
 /// Says it to the keeper that the process's environment names.
 Spoken speak(const Speech& speech);
 
+/// Says it to the keeper of a session that is only watched.
+Spoken speak_for(const std::string& folder, const Speech& speech);
+
 /// `words` is everything after "tend"; -q or --quiet among them leaves the line out if all went
 /// well. nullopt unless they are one of the three commands in its plain form and without a mistake,
 /// of an agent whose beats go nowhere else: all others are for the command table.

@@ -152,8 +152,13 @@ TEST_F(Speaking, exits_2_outside_an_agent) {
   EXPECT_EQ(line,
             "tend beat: not inside a kept agent: TEND_INFRA is not set (start the program with "
             "`tend run -- CMD`)\n");
-  EXPECT_EQ(say({"ack"}), kExitUsage);
-  EXPECT_TRUE(line.starts_with("tend ack: not inside a kept agent")) << line;
+  EXPECT_EQ(by_the_table({"ack"}), kExitUsage);
+  EXPECT_TRUE(sim.err.text.starts_with("tend ack: not inside a kept agent")) << sim.err.text;
+}
+
+TEST_F(Speaking, leaves_an_answer_from_outside_to_the_table_which_knows_what_is_watched) {
+  ::unsetenv("TEND_INFRA");
+  EXPECT_FALSE(speak_quickly(std::vector<std::string_view>{"ack", "p1"}).has_value());
 }
 
 TEST_F(Speaking, exits_1_when_its_life_is_over) {

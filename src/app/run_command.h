@@ -8,6 +8,6 @@ namespace tend {
 int run_command(const Arguments& arguments, World& world);
 int keep_command(const Arguments& arguments, World& world);
 
-inline constexpr std::string_view kInputs[] = {"null", "inherit"};
+inline constexpr std::string_view kInputs[] = {"null", "inherit", "stream"};
 
 }  // namespace tend

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/hook_watched.h"
 #include "app/quick.h"
 #include "app/sinks.h"
 #include "base/check.h"
@@ -144,7 +145,14 @@ int ack_command(const Arguments& arguments, World& world) {
     speech.id = arguments.positionals.front();
     json["id"] = *speech.id;
   }
-  return Report("ack", arguments, world).tell(speak(speech), json);
+  Report report("ack", arguments, world);
+  if (!world.environment.variable("TEND_INFRA")) {
+    constexpr std::size_t kMostAncestors = 64;
+    const auto above = world.caller.ancestors(kMostAncestors);
+    const auto watched = find_watched(world.files, world.environment, above);
+    if (watched) return report.tell(speak_for(watched->folder, speech), json);
+  }
+  return report.tell(speak(speech), json);
 }
 
 }  // namespace tend
