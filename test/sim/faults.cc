@@ -70,6 +70,7 @@ void SeededWorld::strike(const Fault& fault) {
   ++outcome_.faults[fault.kind];
   last_fault_ = std::max(last_fault_, elapsed() + fault.lasts);
   if (is_of_patrol(fault.kind)) return strike_patrol(fault);
+  if (is_of_gate(fault.kind)) return strike_gate(fault);
   if (is_of_a_moment(fault.kind)) return await_moment(fault);
   if (fault.kind <= FaultKind::pause_agent || fault.kind == FaultKind::two_keepers ||
       fault.kind == FaultKind::reload || fault.kind == FaultKind::reuse_pid ||
@@ -165,6 +166,7 @@ void SeededWorld::pause(const std::vector<std::int64_t>& pids, Duration lasts,
       }
       for (auto& [name, truth] : truth_.agents) {
         LifeTruth* const life = truth.life();
+        if (life != nullptr && life->process == id) truth.well.reset();
         if (life == nullptr || life->process != id || !is_news) continue;
         if (processes_of(name, Owner::Is::keeper).empty()) continue;  // nobody saw it
         // What a provider's hold may last, it may still: that is no time since the last sign.
@@ -262,10 +264,14 @@ void SeededWorld::restart_machine(const SimReboot& how) {
   owners_.clear();
   paused_.clear();
   patrols_.clear();
+  senders_.clear();
+  takers_.clear();
   universe.reboot(how);
-  heal();  // also what came back from before
+  endings_.clear();  // files are not what they were
+  heal();            // also what came back from before
   origin_ = universe.now();
   last_fault_ = std::max(last_fault_, elapsed());
+  break_off_sending();
   for (const auto& [name, agent] : truth_.agents) {
     if (agent.asked_for) abandoned_.emplace(name, elapsed());
   }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -40,6 +41,8 @@ class Dice {
   std::uint64_t state_;
 };
 
+constexpr Duration kJustBefore = 5s;  // its patience is over
+
 class Model : public std::enable_shared_from_this<Model> {
  public:
   Model(SimSelf& self, Surroundings& world, AgentTruth& agent)
@@ -54,7 +57,12 @@ class Model : public std::enable_shared_from_this<Model> {
 
   void begin() {
     shows(start_patience());
+    if (number_ == 1) agent_.well = world_.elapsed();
     if (now_troubled(StepKind::hang_start)) return hang(StepKind::hang_start);
+    if (plan_.is_asked()) {
+      answer_late();
+      return await_words();
+    }
     after(dice_.between(1s, 20s), [this] {
       print(speech_->begin("session-of-" + plan_.name));
       shows(model_patience());
@@ -75,6 +83,8 @@ class Model : public std::enable_shared_from_this<Model> {
   void shows(Duration patience) {
     ++world_.truth().progress;
     if (!world_.can_be_shown()) life().unheard = true;
+    const Duration silent = world_.awake() - life().progressed;
+    if (life().patience != kNoLimit && silent >= life().patience - kJustBefore) agent_.well.reset();
     life().progressed = world_.awake();
     life().patience = patience;
   }
@@ -133,6 +143,7 @@ class Model : public std::enable_shared_from_this<Model> {
   }
 
   void step() {
+    if (plan_.is_asked()) take_in(heard());
     if (agent_.next_step >= plan_.steps.size()) return finish();
     Step step = plan_.steps[agent_.next_step];
     // What is tried again takes another time.
@@ -175,6 +186,8 @@ class Model : public std::enable_shared_from_this<Model> {
         return merge(step.child);
       case StepKind::helper:
         return leave_helper(step.takes);
+      case StepKind::rest:
+        return rest(step.takes);
       default:
         break;
     }
@@ -185,6 +198,11 @@ class Model : public std::enable_shared_from_this<Model> {
   }
 
   void finish() {
+    if (plan_.is_asked()) {
+      life().doing = StepKind::rest;
+      life().idle_since = world_.elapsed();
+      return rest(kNoLimit);
+    }
     agent_.done = true;
     if (!agent_.children.empty()) world_.commit(agent_);
     say();
@@ -215,11 +233,13 @@ class Model : public std::enable_shared_from_this<Model> {
     const bool declares = takes < 10min && dice_.number() % 3 == 0;
     const Duration declared = declares ? std::max(takes, Duration{2min}) : Duration{};
     print(speech_->open(call, declared));
+    life().in_call = true;
     shows(tool_patience(declared));
     return call;
   }
   void close(const std::string& call) {
     print(speech_->close(call));
+    life().in_call = false;
     shows(model_patience());
   }
   void use_tool(Duration takes) {
@@ -234,6 +254,7 @@ class Model : public std::enable_shared_from_this<Model> {
   void use_subagent(Duration takes) {
     const std::string call = fmt::format("s{}-{}", number_, ++calls_);
     self_.print(speech_->open_subagent(call));
+    life().in_call = true;
     shows(tool_patience({}));
     speak_as_subagent(call, takes);
   }
@@ -336,6 +357,91 @@ class Model : public std::enable_shared_from_this<Model> {
     });
   }
 
+  // --- Being spoken to
+  // ----------------------------------------------------------------------------
+
+  [[nodiscard]] std::vector<std::string> heard() {
+    std::vector<std::string> lines;
+    std::istringstream words(self_.read_fifo(agent_.folder + "/input"));
+    for (std::string line; std::getline(words, line);) lines.push_back(line);
+    return lines;
+  }
+  /// Silent until then.
+  void await_words() {
+    after(dice_.between(1s, 4s), [this] {
+      const auto lines = heard();
+      if (lines.empty()) return await_words();
+      begin_turn();
+      take_in(lines);
+      go_on();
+    });
+  }
+  void begin_turn() {
+    life().rests = false;
+    print(speech_->begin("session-of-" + plan_.name));
+    shows(model_patience());
+  }
+  /// What it is given to do it is done with at the end of its turn.
+  void end_turn() {
+    print(speech_->end_turn());
+    shows(kNoLimit);
+    life().rests = true;
+    for (const std::int64_t id : std::exchange(in_hand_, {})) {
+      world_.truth().got.try_emplace(id, world_.elapsed());
+    }
+  }
+  void take_in(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) {
+      if (const std::int64_t id = message_in(line); id > 0) in_hand_.push_back(id);
+      const std::string question = question_in(line);
+      if (!question.empty()) answer(question);
+    }
+    if (!lines.empty()) say();
+  }
+  void write_answer(const std::string& question) {
+    self_.append(agent_.folder + "/signals.jsonl",
+                 fmt::format(R"({{"is":"ack","id":"{}","life":{}}})"
+                             "\n",
+                             question, number_));
+  }
+  /// What an earlier life was asked, as somebody who was left behind by it would.
+  void answer_late() {
+    if (agent_.last_question.empty() || dice_.number() % 2 == 0) return;
+    after(dice_.between(0s, 2s),
+          [this, question = agent_.last_question] { write_answer(question); });
+  }
+  void answer(const std::string& question) {
+    agent_.last_question = question;
+    if (plan_.probe.mute) return;
+    write_answer(question);
+    life().questions.clear();
+    if (!world_.can_be_shown()) return;
+    agent_.answered = world_.elapsed();
+    if (!agent_.well) agent_.well = world_.elapsed();
+    world_.on_answer(plan_.name);
+  }
+  void rest(Duration left) {
+    take_in(heard());
+    end_turn();
+    listen(left);
+  }
+  void listen(Duration left) {
+    const Duration pause = dice_.between(1s, 6s);
+    after(pause, [this, left, pause] {
+      const auto lines = heard();
+      if (!lines.empty()) return have_a_turn(lines, left);
+      if (left == kNoLimit) return listen(left);
+      if (left > pause) return listen(left - pause);
+      begin_turn();
+      done();
+    });
+  }
+  void have_a_turn(const std::vector<std::string>& lines, Duration left) {
+    begin_turn();
+    take_in(lines);
+    after(dice_.between(1s, 40s), [this, left] { rest(left); });
+  }
+
   // --- Children
   // -----------------------------------------------------------------------------------
 
@@ -426,6 +532,7 @@ class Model : public std::enable_shared_from_this<Model> {
     });
   }
   void hang(StepKind kind) {
+    agent_.well.reset();
     Duration patience = start_patience();
     if (kind != StepKind::hang_start) patience = begin_hang(kind);
     HangTruth hang;
@@ -458,6 +565,12 @@ class Model : public std::enable_shared_from_this<Model> {
         say();
         chatter(0);
         return model_patience();
+      case StepKind::hang_idle:
+        take_in(heard());
+        say();
+        end_turn();
+        life().rests = false;
+        return kNoLimit;
       default:
         say();
         return model_patience();
@@ -479,6 +592,7 @@ class Model : public std::enable_shared_from_this<Model> {
   }
   /// Weak signs put the last word off, up to twice the limit.
   [[nodiscard]] Duration bound_of(StepKind kind, Duration patience) const {
+    if (kind == StepKind::hang_idle) return idle_bound();
     if (patience == kNoLimit) return kNoLimit;
     const bool weak = kind == StepKind::spin || kind == StepKind::chatter ||
                       kind == StepKind::hang_child || kind == StepKind::hang_tool ||
@@ -488,9 +602,19 @@ class Model : public std::enable_shared_from_this<Model> {
       bound += patience;  // the last thing that another did there before its end
     if (kind == StepKind::hang_start) bound = 600s + limits_.confirm;
     if (!speaks()) bound = 2 * limits_.beats.stalled;
-    // Where many are silent together, the channel is in doubt first.
+    return bound + slack();
+  }
+  /// It is asked after an interval, and has until the deadline: once more if it never answers, or
+  /// if others write to its work tree.
+  [[nodiscard]] Duration idle_bound() const {
+    if (!plan_.is_asked()) return kNoLimit;
+    const int deadlines = 1 + (plan_.probe.mute ? 1 : 0) + (shares_worktree() ? 1 : 0);
+    return plan_.probe.interval + deadlines * plan_.probe.deadline + limits_.confirm + slack();
+  }
+  /// Where many are silent together, the channel is in doubt first.
+  [[nodiscard]] Duration slack() const {
     const bool has_fleet = world_.truth().agents.size() >= 3;
-    return bound + 3min + (has_fleet ? 6min + limits_.confirm : Duration{});
+    return 3min + (has_fleet ? 6min + limits_.confirm : Duration{});
   }
 
   SimSelf& self_;
@@ -505,6 +629,7 @@ class Model : public std::enable_shared_from_this<Model> {
   std::uint64_t calls_ = 0;
   int failed_dispatches_ = 0;
   int failed_merges_ = 0;
+  std::vector<std::int64_t> in_hand_;  // messages that it was given in this turn
 };
 
 }  // namespace
@@ -512,6 +637,27 @@ class Model : public std::enable_shared_from_this<Model> {
 std::vector<std::string> command_of(Voice voice) {
   const std::string program(kVoiceWords[static_cast<std::size_t>(voice)]);
   return {program, voice == Voice::codex ? "exec" : "-p", "do it"};
+}
+
+std::vector<std::string> chat_command() {
+  return {"claude", "-p", "--input-format", "stream-json"};
+}
+
+std::string question_in(std::string_view words) {
+  constexpr std::string_view kBefore = "`tend ack ";
+  const std::size_t at = words.find(kBefore);
+  if (at == std::string_view::npos) return "";
+  const std::size_t from = at + kBefore.size();
+  return std::string(words.substr(from, words.find('`', from) - from));
+}
+
+std::int64_t message_in(std::string_view words) {
+  constexpr std::string_view kBefore = "[message ";
+  const std::size_t at = words.find(kBefore);
+  if (at == std::string_view::npos) return 0;
+  std::int64_t id = 0;
+  std::from_chars(words.data() + at + kBefore.size(), words.data() + words.size(), id);
+  return id;
 }
 
 void live(SimSelf& self, Surroundings& world) {

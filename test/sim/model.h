@@ -31,12 +31,21 @@ class Surroundings {
   virtual void commit(const AgentTruth& agent) = 0;
   /// False while what is printed is lost.
   [[nodiscard]] virtual bool can_be_shown() const = 0;
+  /// It answered a question, and that can be seen.
+  virtual void on_answer(const std::string& /*agent*/) {}
   /// A new life of an agent began; nullptr if it is none of this world.
   virtual AgentTruth* begin_life(SimSelf& self) = 0;
 };
 
 /// What is typed to start one that speaks so.
 std::vector<std::string> command_of(Voice voice);
+/// The same for one that is spoken to on its input.
+std::vector<std::string> chat_command();
+
+/// The id of the question in what an agent is told; "" if there is none.
+std::string question_in(std::string_view words);
+/// The number of the message in it; 0 if there is none.
+std::int64_t message_in(std::string_view words);
 
 /// Lives one life: goes on with the first step that is not done.
 void live(SimSelf& self, Surroundings& world);

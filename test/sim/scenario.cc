@@ -15,11 +15,13 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kMostAgents = 12;
+constexpr std::size_t kMostTrees = 3;
 constexpr std::uint32_t kDeepest = 4;
 constexpr Duration kBetweenSteps = 3s;  // on the average, whatever the step
 constexpr Duration kSettles = 4h;
 constexpr Duration kFirstFault = 2min;
 constexpr std::uint64_t kPatrolled = 45;  // of a hundred worlds with tasks
+constexpr std::uint64_t kGated = 12;      // of a hundred worlds, unless it is wished for
 constexpr Duration kShortRest = 90s;      // of a patrol that soon finds itself late
 constexpr Duration kNoEnd = 7 * 24h;      // of silence: longer than any world
 
@@ -188,6 +190,10 @@ constexpr FaultRow kFaults[] = {
     {FaultKind::patrol_first, false, false, 1, 0s, 0s},
     {FaultKind::slow_saving, false, false, 1, 0s, 0s},
     {FaultKind::cut_after_telling, false, false, 2, 0s, 0s},
+    {FaultKind::sender_at_call, false, true, 8, 0s, 0s},
+    {FaultKind::cut_after_receive, false, false, 2, 0s, 0s},
+    {FaultKind::cut_at_clear, false, false, 2, 0s, 0s},
+    {FaultKind::keeper_at_clear, false, true, 8, 0s, 0s},
 };
 static_assert(std::size(kFaults) == kFaultWords.size());
 static_assert(
@@ -232,7 +238,9 @@ class Drawing {
     draw_meetings();
     draw_moments();
     draw_rare_moments();
-    if (!scenario_.faults.empty() || has_trouble()) scenario_.settles = kSettles;
+    draw_gate();
+    const bool has_messages = !scenario_.messages.empty();
+    if (!scenario_.faults.empty() || has_trouble() || has_messages) scenario_.settles = kSettles;
     return std::move(scenario_);
   }
 
@@ -268,7 +276,8 @@ class Drawing {
     const std::uint64_t in_this_world = chance_.within(10, 70);
     for (std::size_t i = 0; i < kStepWords.size(); ++i) {
       const auto kind = static_cast<StepKind>(i);
-      if (is_trouble(kind) && chance_.percent(in_this_world)) troubles_.push_back(kind);
+      if (!is_trouble(kind) || kind == StepKind::hang_idle) continue;  // only who is asked has that
+      if (chance_.percent(in_this_world)) troubles_.push_back(kind);
     }
     troubled_percent_ = chance_.within(5, 50);
   }
@@ -482,7 +491,8 @@ class Drawing {
   std::vector<FaultRow> draw_fault_kinds() {
     std::vector<FaultRow> possible;
     for (const FaultRow& row : kFaults) {
-      const bool is_of_any_time = !is_of_patrol(row.kind) && !is_of_a_moment(row.kind);
+      const bool is_of_any_time =
+          !is_of_patrol(row.kind) && !is_of_a_moment(row.kind) && !is_of_gate(row.kind);
       if (is_of_any_time && is_wished(row.kind)) possible.push_back(row);
     }
     if (possible.empty()) return {};
@@ -626,6 +636,103 @@ class Drawing {
       outsider.silent_for = for_good ? kNoEnd : chance.mostly_short(1min, 3h);
       outsider.answers = chance.percent(25);
     }
+  }
+
+  // --- The probe and the gate ---
+
+  /// From chance of its own, too. Who is compared with others is not asked: they cannot ask.
+  void draw_gate() {
+    Chance chance(~scenario_.seed ^ 0x6761'7465ULL);
+    const bool wished = std::ranges::any_of(wishes_.faults, is_of_gate);
+    if (!wished && (!wishes_.policy.empty() || !chance.percent(kGated))) return;
+    for (AgentPlan& agent : scenario_.agents) {
+      const bool is_fit =
+          agent.parent.empty() && agent.voice == Voice::claude && !has_children(agent);
+      if (is_fit && chance.percent(75)) draw_probe(agent, chance);
+    }
+    if (asked_agents().empty()) draw_chat(chance);
+    if (asked_agents().empty()) return;
+    draw_senders(chance);
+    draw_messages(chance);
+    if (!wished && scenario_.faults.empty()) return;
+    draw_kinds(is_of_gate, wished ? 100 : 30, chance);
+  }
+  [[nodiscard]] bool has_children(const AgentPlan& agent) const {
+    return std::ranges::find(scenario_.agents, agent.name, &AgentPlan::parent) !=
+           scenario_.agents.end();
+  }
+  /// Somebody who is there for it, if there is room.
+  void draw_chat(Chance& chance) {
+    if (scenario_.agents.size() >= kMostAgents || roots_ >= kMostTrees) return;
+    add_root({Voice::claude, std::string("agent")});
+    AgentPlan& chat = scenario_.agents.back();
+    const Duration talks = chance.between(1min, 30min);
+    chat.steps.push_back({.kind = StepKind::talk, .takes = talks, .child = {}});
+    draw_probe(chat, chance);
+  }
+  [[nodiscard]] std::vector<std::string> asked_agents() const {
+    std::vector<std::string> names;
+    for (const AgentPlan& agent : scenario_.agents) {
+      if (agent.is_asked()) names.push_back(agent.name);
+    }
+    return names;
+  }
+  void draw_probe(AgentPlan& agent, Chance& chance) {
+    using std::chrono::seconds;
+    agent.task = false;
+    agent.claims = false;
+    agent.probe.interval = std::chrono::floor<seconds>(chance.between(1min, 10min));
+    agent.probe.deadline = std::chrono::floor<seconds>(chance.between(2min, 20min));
+    agent.probe.deliver = chance.percent(65);
+    agent.probe.mute = chance.percent(8);
+    const Duration takes = chance.between(1min, 8min);
+    if (!agent.probe.deliver) agent.probe.takes = std::chrono::floor<seconds>(takes);
+    const std::uint64_t rests = chance.within(1, 6);
+    for (std::uint64_t n = 0; n < rests; ++n) {
+      const Duration rest = chance.mostly_short(1min, 90min);
+      insert_anywhere(agent, {.kind = StepKind::rest, .takes = rest, .child = {}}, chance);
+    }
+    const std::uint64_t hangs = chance.percent(50) ? chance.within(1, 3) : 0;
+    for (std::uint64_t n = 0; n < hangs; ++n) {
+      const std::uint32_t times = chance.percent(85) ? 1 : 2;
+      insert_anywhere(
+          agent, {.kind = StepKind::hang_idle, .takes = {}, .times = times, .child = {}}, chance);
+    }
+  }
+  static void insert_anywhere(AgentPlan& agent, Step step, Chance& chance) {
+    const std::size_t at = chance.within(0, agent.steps.size());
+    agent.steps.insert(position(agent.steps, at), std::move(step));
+  }
+  void draw_senders(Chance& chance) {
+    using enum ReplyManner;
+    constexpr ReplyManner kManners[] = {works, works, works, works, fails,
+                                        fails, hangs, hangs, never, none};
+    const std::vector<std::string> asked = asked_agents();
+    const std::uint64_t many = chance.within(1, 4);
+    for (std::uint64_t n = 0; n < many; ++n) {
+      SenderPlan& sender = scenario_.senders.emplace_back();
+      sender.name = fmt::format("sender{}", n + 1);
+      sender.agent = chance.one_of<std::string>(asked);
+      sender.reply = chance.one_of<ReplyManner>(kManners);
+      const Duration works_from = chance.between(0s, scenario_.lasts);
+      if (sender.reply == fails || sender.reply == hangs) sender.works_from = works_from;
+    }
+  }
+  void draw_messages(Chance& chance) {
+    using enum SendsWhen;
+    constexpr SendsWhen kWhen[] = {at_once, at_once, down, down, answer};
+    const std::uint64_t many = chance.mostly_small(2, 30);
+    for (std::uint64_t n = 0; n < many; ++n) {
+      MessagePlan& message = scenario_.messages.emplace_back();
+      message.from = chance.one_of<SenderPlan>(scenario_.senders).name;
+      message.at = chance.between(1min, scenario_.lasts - scenario_.lasts / 20);
+      message.when = chance.one_of<SendsWhen>(kWhen);
+      message.later =
+          message.when == answer ? chance.mostly_short(0s, 5s) : chance.mostly_short(0s, 3min);
+      message.priority = chance.percent(70) ? 3 : chance.within(1, 2);
+      message.twice = chance.percent(25);
+    }
+    std::ranges::sort(scenario_.messages, {}, &MessagePlan::at);
   }
 
   Chance chance_;

@@ -32,6 +32,7 @@ enum class StepKind : std::uint8_t {
   await,       // a call that waits until its children are over
   merge,       // brings the work of `child` home
   helper,      // leaves a process behind that lives on for a while
+  rest,        // its turn is over: it waits to be spoken to
   hang_start,  // nothing at all after the start
   hang_stream,
   hang_tool,
@@ -39,18 +40,19 @@ enum class StepKind : std::uint8_t {
   hang_child,  // a call whose process waits for something that never comes
   spin,        // silent, and burns CPU
   chatter,     // prints all the while, and nothing of it is new
+  hang_idle,   // its turn is over, and it hears nothing that is said to it
   crash,       // exit 1
   fault,       // ended by a signal of its own
   early_exit,  // exit 0 in the middle of a turn
 };
-inline constexpr std::array<std::string_view, 24> kStepWords{
-    "think",      "talk",     "tool",       "subagent",    "background", "compact",
-    "rate-limit", "overload", "ask",        "write",       "dispatch",   "await",
-    "merge",      "helper",   "hang-start", "hang-stream", "hang-tool",  "hang-input",
-    "hang-child", "spin",     "chatter",    "crash",       "fault",      "early-exit"};
+inline constexpr std::array<std::string_view, 26> kStepWords{
+    "think",    "talk",       "tool",        "subagent",  "background", "compact",    "rate-limit",
+    "overload", "ask",        "write",       "dispatch",  "await",      "merge",      "helper",
+    "rest",     "hang-start", "hang-stream", "hang-tool", "hang-input", "hang-child", "spin",
+    "chatter",  "hang-idle",  "crash",       "fault",     "early-exit"};
 constexpr bool is_trouble(StepKind kind) { return kind >= StepKind::hang_start; }
 constexpr bool is_hang(StepKind kind) {
-  return kind >= StepKind::hang_start && kind <= StepKind::chatter;
+  return kind >= StepKind::hang_start && kind <= StepKind::hang_idle;
 }
 
 struct Step {
@@ -66,6 +68,17 @@ struct Step {
 enum class Voice : std::uint8_t { claude, codex, beats, lines };
 inline constexpr std::array<std::string_view, 4> kVoiceWords{"claude", "codex", "beats", "lines"};
 
+/// How an agent is asked whether it still answers. It is spoken to on its input, and never done.
+struct ProbePlan {
+  Duration interval{};   // 0: it is not asked
+  Duration deadline{};   // for an answer
+  bool deliver = false;  // messages are handed to it
+  Duration takes{};      // else somebody comes for them this often
+  bool mute = false;     // it does what it is told, but does not answer questions
+
+  bool operator==(const ProbePlan&) const = default;
+};
+
 struct AgentPlan {
   std::string name;
   std::string parent;  // "": the first of a tree
@@ -74,8 +87,10 @@ struct AgentPlan {
   bool own_worktree = false;
   bool task = false;    // it works on one, which has its name
   bool claims = false;  // and takes one itself (own_task()), for which it never beats
+  ProbePlan probe{};
   std::vector<Step> steps;
 
+  [[nodiscard]] bool is_asked() const { return probe.interval > Duration::zero(); }
   bool operator==(const AgentPlan&) const = default;
 };
 
@@ -93,6 +108,46 @@ struct OutsiderPlan {
   bool answers = false;  // letters, while it is silent
 
   bool operator==(const OutsiderPlan&) const = default;
+};
+
+/// What becomes of a command that tells a sender something.
+enum class ReplyManner : std::uint8_t {
+  none,  // there is no such command
+  works,
+  fails,  // until it works
+  hangs,  // the same
+  never,  // it fails always
+};
+inline constexpr std::array<std::string_view, 5> kReplyWords{"none", "works", "fails", "hangs",
+                                                             "never"};
+
+/// Somebody who writes to an agent.
+struct SenderPlan {
+  std::string name;
+  std::string agent;  // to whom
+  ReplyManner reply = ReplyManner::works;
+  Duration works_from{};  // since the world began: what fails or hangs does not any more
+
+  bool operator==(const SenderPlan&) const = default;
+};
+
+/// What a sender waits for before it writes, from its time on.
+enum class SendsWhen : std::uint8_t {
+  at_once,
+  down,    // its agent's process ends, or is seen to be stuck
+  answer,  // its agent answers a question: an outage may end in this moment
+};
+inline constexpr std::array<std::string_view, 3> kSendsWhenWords{"at-once", "down", "answer"};
+
+struct MessagePlan {
+  std::string from;  // a sender
+  Duration at{};     // since the world began
+  SendsWhen when = SendsWhen::at_once;
+  Duration later{};  // than that
+  std::uint64_t priority = 3;
+  bool twice = false;  // it is sent again, though it was received
+
+  bool operator==(const MessagePlan&) const = default;
 };
 
 enum class FaultKind : std::uint8_t {
@@ -143,36 +198,80 @@ enum class FaultKind : std::uint8_t {
   patrol_first,     // the machine restarts, and its patrol is there an hour before all others
   slow_saving,      // from then on, to ask for saved work takes longer than the patrol rests
   cut_after_telling,  // the power is cut when people were just told of a silence, and it ends
+  sender_at_call,     // the next sender dies in place of its `number`-th call, torn if that is even
+  cut_after_receive,  // the power is cut soon after the next message was received
+  cut_at_clear,       // the power is cut soon after the next answer of one that was down
+  keeper_at_clear,    // the keeper dies `number` calls after the next answer of one that was down
 };
+/// It strikes messages, or who they are for.
+constexpr bool is_of_gate(FaultKind kind) { return kind >= FaultKind::sender_at_call; }
 /// It strikes the patrol and nobody else.
 constexpr bool is_of_patrol(FaultKind kind) {
   return kind >= FaultKind::kill_patrol && kind <= FaultKind::two_patrols;
 }
 /// Without a patrol it is nothing.
 constexpr bool wants_patrol(FaultKind kind) {
-  return is_of_patrol(kind) || kind >= FaultKind::patrol_first;
+  return is_of_patrol(kind) || (kind >= FaultKind::patrol_first && !is_of_gate(kind));
 }
 /// It strikes at a moment that chance would hardly hit.
-constexpr bool is_of_a_moment(FaultKind kind) { return kind > FaultKind::two_patrols; }
+constexpr bool is_of_a_moment(FaultKind kind) {
+  return kind > FaultKind::two_patrols && !is_of_gate(kind);
+}
 /// Of those, the ones that are drawn apart.
-constexpr bool is_of_a_rare_moment(FaultKind kind) { return kind > FaultKind::half_a_merge; }
-inline constexpr std::array<std::string_view, 47> kFaultWords{
-    "kill-keeper",     "kill-agent",         "kill-both",
-    "kill-all",        "keeper-at-call",     "torn-at-call",
-    "command-at-call", "pause-keeper",       "pause-agent",
-    "sleep",           "clock-step",         "slow-disk",
-    "full-disk",       "unreadable",         "blind",
-    "no-forks",        "lost-hints",         "two-keepers",
-    "reload",          "shutdown",           "power-cut",
-    "torn-power-cut",  "lying-disk",         "reuse-pid",
-    "newer-version",   "stop-order",         "stop-tree-order",
-    "pause-order",     "restart-keepers",    "keeper-in-act",
-    "kill-patrol",     "patrol-at-call",     "pause-patrol",
-    "two-patrols",     "sleep-in-act",       "sleep-unwatched",
-    "half-a-merge",    "cut-after-dispatch", "hurried-lead",
-    "deaf-keeper",     "unwritten-sleep",    "wake-in-act",
-    "blind-in-act",    "pause-suspect",      "patrol-first",
-    "slow-saving",     "cut-after-telling"};
+constexpr bool is_of_a_rare_moment(FaultKind kind) {
+  return kind > FaultKind::half_a_merge && !is_of_gate(kind);
+}
+inline constexpr std::array<std::string_view, 51> kFaultWords{"kill-keeper",
+                                                              "kill-agent",
+                                                              "kill-both",
+                                                              "kill-all",
+                                                              "keeper-at-call",
+                                                              "torn-at-call",
+                                                              "command-at-call",
+                                                              "pause-keeper",
+                                                              "pause-agent",
+                                                              "sleep",
+                                                              "clock-step",
+                                                              "slow-disk",
+                                                              "full-disk",
+                                                              "unreadable",
+                                                              "blind",
+                                                              "no-forks",
+                                                              "lost-hints",
+                                                              "two-keepers",
+                                                              "reload",
+                                                              "shutdown",
+                                                              "power-cut",
+                                                              "torn-power-cut",
+                                                              "lying-disk",
+                                                              "reuse-pid",
+                                                              "newer-version",
+                                                              "stop-order",
+                                                              "stop-tree-order",
+                                                              "pause-order",
+                                                              "restart-keepers",
+                                                              "keeper-in-act",
+                                                              "kill-patrol",
+                                                              "patrol-at-call",
+                                                              "pause-patrol",
+                                                              "two-patrols",
+                                                              "sleep-in-act",
+                                                              "sleep-unwatched",
+                                                              "half-a-merge",
+                                                              "cut-after-dispatch",
+                                                              "hurried-lead",
+                                                              "deaf-keeper",
+                                                              "unwritten-sleep",
+                                                              "wake-in-act",
+                                                              "blind-in-act",
+                                                              "pause-suspect",
+                                                              "patrol-first",
+                                                              "slow-saving",
+                                                              "cut-after-telling",
+                                                              "sender-at-call",
+                                                              "cut-after-receive",
+                                                              "cut-at-clear",
+                                                              "keeper-at-clear"};
 
 struct Fault {
   FaultKind kind = FaultKind::kill_keeper;
@@ -196,6 +295,8 @@ struct Scenario {
   std::int64_t most_pid = 0;  // 0: as usual; a small one makes pids wrap
   Duration patrol{};          // how often the patrol of the home sweeps; 0: there is none
   std::vector<OutsiderPlan> outsiders;
+  std::vector<SenderPlan> senders;
+  std::vector<MessagePlan> messages;
 
   bool operator==(const Scenario&) const = default;
 };

@@ -41,6 +41,14 @@ WriteJson step_json(const Step& step) {
   return json;
 }
 
+WriteJson probe_json(const ProbePlan& probe) {
+  return {{"interval", seconds_json(probe.interval)},
+          {"deadline", seconds_json(probe.deadline)},
+          {"deliver", probe.deliver},
+          {"takes", seconds_json(probe.takes)},
+          {"mute", probe.mute}};
+}
+
 WriteJson agent_json(const AgentPlan& agent) {
   WriteJson steps = WriteJson::array();
   for (const Step& step : agent.steps) steps.push_back(step_json(step));
@@ -51,6 +59,7 @@ WriteJson agent_json(const AgentPlan& agent) {
                  {"own_worktree", agent.own_worktree}};
   if (agent.task) json["task"] = true;
   if (agent.claims) json["claims"] = true;
+  if (agent.is_asked()) json["probe"] = probe_json(agent.probe);
   json["steps"] = std::move(steps);
   return json;
 }
@@ -62,6 +71,22 @@ WriteJson outsider_json(const OutsiderPlan& outsider) {
           {"silent_at", seconds_json(outsider.silent_at)},
           {"silent_for", seconds_json(outsider.silent_for)},
           {"answers", outsider.answers}};
+}
+
+WriteJson sender_json(const SenderPlan& sender) {
+  return {{"name", sender.name},
+          {"agent", sender.agent},
+          {"reply", word_of(kReplyWords, sender.reply)},
+          {"works_from", seconds_json(sender.works_from)}};
+}
+
+WriteJson message_json(const MessagePlan& message) {
+  return {{"from", message.from},
+          {"at", seconds_json(message.at)},
+          {"when", word_of(kSendsWhenWords, message.when)},
+          {"later", seconds_json(message.later)},
+          {"priority", message.priority},
+          {"twice", message.twice}};
 }
 
 WriteJson fault_json(const Fault& fault) {
@@ -153,6 +178,14 @@ class Fields {
       read(fields);
     }
   }
+  /// Calls `read` for the object that stands there.
+  template <class Read>
+  void object(const char* key, const Read& read) {
+    const ReadJson* const found = field(key);
+    if (found == nullptr) return;
+    Fields fields(*found, fmt::format("{}{}{}", where_, where_.empty() ? "" : " ", key), wrong_);
+    read(fields);
+  }
   void complain(const std::string& what) {
     if (wrong_) return;
     wrong_ = Error{fmt::format("scenario: {}{}{}", where_, where_.empty() ? "" : " ", what)};
@@ -176,6 +209,16 @@ Step read_step(Fields& fields) {
   return step;
 }
 
+ProbePlan read_probe(Fields& fields) {
+  ProbePlan probe;
+  probe.interval = fields.seconds("interval");
+  probe.deadline = fields.seconds("deadline");
+  probe.deliver = fields.flag("deliver");
+  probe.takes = fields.seconds("takes");
+  probe.mute = fields.flag("mute");
+  return probe;
+}
+
 AgentPlan read_agent(Fields& fields) {
   AgentPlan agent;
   agent.name = fields.text("name");
@@ -185,6 +228,9 @@ AgentPlan read_agent(Fields& fields) {
   agent.own_worktree = fields.flag("own_worktree");
   if (fields.has("task")) agent.task = fields.flag("task");
   if (fields.has("claims")) agent.claims = fields.flag("claims");
+  if (fields.has("probe")) {
+    fields.object("probe", [&](Fields& probe) { agent.probe = read_probe(probe); });
+  }
   fields.list("steps", [&](Fields& each) { agent.steps.push_back(read_step(each)); });
   return agent;
 }
@@ -198,6 +244,27 @@ OutsiderPlan read_outsider(Fields& fields) {
   outsider.silent_for = fields.seconds("silent_for");
   outsider.answers = fields.flag("answers");
   return outsider;
+}
+
+SenderPlan read_sender(Fields& fields) {
+  SenderPlan sender;
+  sender.name = fields.text("name");
+  sender.agent = fields.text("agent");
+  sender.reply = fields.word<ReplyManner>("reply", kReplyWords);
+  sender.works_from = fields.seconds("works_from");
+  return sender;
+}
+
+MessagePlan read_message(Fields& fields) {
+  constexpr std::uint64_t kLastPriority = 3;
+  MessagePlan message;
+  message.from = fields.text("from");
+  message.at = fields.seconds("at");
+  message.when = fields.word<SendsWhen>("when", kSendsWhenWords);
+  message.later = fields.seconds("later");
+  message.priority = fields.number("priority", kLastPriority);
+  message.twice = fields.flag("twice");
+  return message;
 }
 
 Fault read_fault(Fields& fields) {
@@ -227,6 +294,12 @@ Scenario read_scenario(Fields& fields) {
     fields.list("outsiders",
                 [&](Fields& each) { scenario.outsiders.push_back(read_outsider(each)); });
   }
+  if (fields.has("senders")) {
+    fields.list("senders", [&](Fields& each) { scenario.senders.push_back(read_sender(each)); });
+  }
+  if (fields.has("messages")) {
+    fields.list("messages", [&](Fields& each) { scenario.messages.push_back(read_message(each)); });
+  }
   return scenario;
 }
 
@@ -242,6 +315,26 @@ Result<void> check_agent(const AgentPlan& agent, const std::set<std::string>& be
   if (!agent.parent.empty() && !before.contains(agent.parent)) {
     return wrong(
         fmt::format("has a parent {} that does not stand before it", in_quotes(agent.parent)));
+  }
+  return {};
+}
+
+Result<void> check_messages(const Scenario& scenario, const std::set<std::string>& agents) {
+  std::set<std::string> names;
+  for (const SenderPlan& sender : scenario.senders) {
+    if (!agents.contains(sender.agent)) {
+      return fail(fmt::format("scenario: sender {} writes to {}, who is not there",
+                              in_quotes(sender.name), in_quotes(sender.agent)));
+    }
+    if (!sender.name.empty() && names.insert(sender.name).second) continue;
+    return fail(
+        fmt::format("scenario: a sender has no name of its own: {}", in_quotes(sender.name)));
+  }
+  for (const MessagePlan& message : scenario.messages) {
+    if (message.priority < 1) return fail("scenario: a message has no priority");
+    if (names.contains(message.from)) continue;
+    return fail(
+        fmt::format("scenario: a message is from {}, who is not there", in_quotes(message.from)));
   }
   return {};
 }
@@ -262,6 +355,7 @@ Result<void> check_names(const Scenario& scenario) {
                               in_quotes(step.child)));
     }
   }
+  if (auto fits = check_messages(scenario, names); !fits) return fits;
   for (const OutsiderPlan& outsider : scenario.outsiders) {
     if (!outsider.name.empty() && names.insert(outsider.name).second) continue;
     return fail(
@@ -292,6 +386,12 @@ std::string format_scenario(const Scenario& scenario) {
   text += ",\n\"faults\":" + list_text(scenario.faults, fault_json);
   if (!scenario.outsiders.empty()) {
     text += ",\n\"outsiders\":" + list_text(scenario.outsiders, outsider_json);
+  }
+  if (!scenario.senders.empty()) {
+    text += ",\n\"senders\":" + list_text(scenario.senders, sender_json);
+  }
+  if (!scenario.messages.empty()) {
+    text += ",\n\"messages\":" + list_text(scenario.messages, message_json);
   }
   return text + "}\n";
 }

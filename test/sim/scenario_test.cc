@@ -150,7 +150,8 @@ TEST(DrawScenario, ends_every_fault_before_the_world_settles) {
     }
     const bool troubled =
         !scenario.faults.empty() || std::ranges::any_of(scenario.agents, has_trouble);
-    ASSERT_EQ(scenario.settles, troubled ? Duration{4h} : Duration{}) << seed;
+    const bool settles = troubled || !scenario.messages.empty();
+    ASSERT_EQ(scenario.settles, settles ? Duration{4h} : Duration{}) << seed;
   }
 }
 
@@ -191,7 +192,9 @@ TEST(DrawScenario, has_a_patrol_in_some_worlds_with_tasks_and_in_no_other) {
     const bool has_patrol = scenario.patrol > Duration::zero();
     with_tasks += has_tasks ? 1 : 0;
     patrolled += has_patrol ? 1 : 0;
-    ASSERT_TRUE(has_tasks || !has_patrol) << seed;
+    // Who is asked works on no task any more.
+    const bool had_tasks = has_tasks || !scenario.messages.empty();
+    ASSERT_TRUE(had_tasks || !has_patrol) << seed;
     ASSERT_TRUE(has_patrol || scenario.outsiders.empty()) << seed;
     for (const Fault& fault : scenario.faults) {
       ASSERT_TRUE(has_patrol || !is_of_patrol(fault.kind)) << seed;
@@ -199,6 +202,52 @@ TEST(DrawScenario, has_a_patrol_in_some_worlds_with_tasks_and_in_no_other) {
   }
   EXPECT_GT(patrolled, with_tasks / 3);
   EXPECT_LT(patrolled, with_tasks * 3 / 5);
+}
+
+TEST(DrawScenario, asks_agents_and_writes_to_them_where_that_is_wished_for) {
+  const Wishes wishes{.policy = "", .faults = {FaultKind::sender_at_call}, .all_faults = false};
+  std::uint64_t gated = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Scenario scenario = draw_scenario(seed, wishes);
+    const bool asks = std::ranges::any_of(scenario.agents, &AgentPlan::is_asked);
+    gated += asks ? 1 : 0;
+    ASSERT_EQ(asks, !scenario.messages.empty()) << seed;
+    for (const AgentPlan& agent : scenario.agents) {
+      const bool rests = position_of(agent, StepKind::rest, "") < agent.steps.size();
+      ASSERT_EQ(rests, agent.is_asked()) << seed;
+      if (!agent.is_asked()) continue;
+      ASSERT_TRUE(agent.parent.empty() && agent.voice == Voice::claude) << seed;
+      ASSERT_NE(agent.probe.deliver, agent.probe.takes > Duration::zero()) << seed;
+    }
+    for (const SenderPlan& sender : scenario.senders) {
+      ASSERT_TRUE(agent_named(scenario, sender.agent).is_asked()) << seed;
+    }
+    for (const Fault& fault : scenario.faults) {
+      ASSERT_TRUE(asks || !is_of_gate(fault.kind)) << seed;
+    }
+  }
+  EXPECT_GT(gated, kSeeds / 2);
+}
+
+TEST(DrawScenario, asks_agents_and_writes_to_them_in_one_world_of_eight) {
+  std::uint64_t gated = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Scenario scenario = draw_scenario(seed, {});
+    const bool asks = std::ranges::any_of(scenario.agents, &AgentPlan::is_asked);
+    gated += asks ? 1 : 0;
+    ASSERT_EQ(asks, !scenario.messages.empty()) << seed;
+    for (const Fault& fault : scenario.faults) {
+      ASSERT_TRUE(asks || !is_of_gate(fault.kind)) << seed;
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(gated), kSeeds / 8.0, kSeeds / 16.0);
+}
+
+TEST(DrawScenario, leaves_who_is_compared_with_others_unasked) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Scenario scenario = draw_scenario(seed, {.policy = "agent", .faults = {}});
+    ASSERT_TRUE(scenario.messages.empty()) << seed;
+  }
 }
 
 TEST(DrawScenario, has_a_patrol_if_a_fault_of_it_was_wished_for) {
@@ -301,6 +350,22 @@ TEST(ScenarioJson, says_where_a_value_is_of_the_wrong_type) {
             "scenario: agents[1] \"steps\" is no list");
   EXPECT_EQ(error_of(with(small_scenario(), R"("groups":false)", R"("groups":0)")),
             "scenario: \"groups\" is neither true nor false");
+}
+
+TEST(ScenarioJson, refuses_messages_from_and_to_nobody) {
+  Scenario scenario;
+  scenario.lasts = 1h;
+  scenario.agents = {{.name = "lead", .parent = "", .steps = {}}};
+  scenario.senders = {{.name = "ann", .agent = "lead"}};
+  scenario.messages = {{.from = "ann"}};
+  const std::string text = format_scenario(scenario);
+  EXPECT_EQ(parse_scenario(text), scenario);
+  EXPECT_EQ(error_of(with(text, R"("from":"ann")", R"("from":"bob")")),
+            "scenario: a message is from 'bob', who is not there");
+  EXPECT_EQ(error_of(with(text, R"("agent":"lead")", R"("agent":"bob")")),
+            "scenario: sender 'ann' writes to 'bob', who is not there");
+  EXPECT_EQ(error_of(with(text, R"("when":"at-once")", R"("when":"never")")),
+            "scenario: messages[0] \"when\" is no word that is known: 'never'");
 }
 
 TEST(ScenarioJson, refuses_outsiders_that_are_somebody_else_or_work_in_no_known_context) {

@@ -89,12 +89,6 @@ std::string variable_in(const std::vector<std::string>& environment, std::string
   return "";
 }
 
-/// nullptr if there is none.
-const SimNode* file_in(const SimDisk& disk, const std::string& folder, std::string_view name) {
-  const SimNodePtr& node = disk.find(folder);
-  return node == nullptr ? nullptr : node->entries.find(name).get();
-}
-
 bool is_voice(const std::string& command) {
   return std::ranges::find(kVoiceWords, command) != kVoiceWords.end();
 }
@@ -127,6 +121,7 @@ void SeededWorld::set_up() {
   universe.behaviours["helper"] = live_as_helper;
   universe.behaviours["stranger"] = live_as_helper;
   universe.on_run = [this](const Run& run) -> std::optional<SimAnswer> {
+    if (!run.command.empty() && run.command.front() == kReplyCommand) return reply(run);
     if (run.command.empty() || !run.command.back().contains(kNotify)) return std::nullopt;
     notices_.push_back(run.input);
     return SimAnswer{.output = "", .error = "", .takes = 1s};
@@ -139,6 +134,7 @@ void SeededWorld::set_up() {
   }
   for (std::size_t i = 0; i < scenario.faults.size(); ++i) faults_left_.push_back(i);
   outsiders_.resize(scenario.outsiders.size());
+  set_up_gate();
   outcome_.agents = scenario.agents.size();
 }
 
@@ -173,6 +169,7 @@ Outcome SeededWorld::play() {
       tend({"recover"});
     }
     play_outsiders();
+    play_gate();
     strike_telling();
     tick();
   }
@@ -219,12 +216,14 @@ void SeededWorld::serve_requests() {
         {"TEND_LIFE", variable_in(facts->environment, "TEND_LIFE")},
         {"TEND_AGENT", variable_in(facts->environment, "TEND_AGENT")}};
     const bool dispatches = request.words.front() == "dispatch";
-    if (dispatches && awaits(FaultKind::cut_after_dispatch)) write_back();
+    const bool is_cut = dispatches && awaits(FaultKind::cut_after_dispatch);
+    if (is_cut) write_back();
     const int exit =
         tend_below(request.process.pid, facts->working_folder, request.words, variables);
     if (dispatches && exit == 0) {
       truth_.agents.at(request.words.at(2)).promised = true;
-      strike_dispatch();
+      // One that began before the fault has nothing behind it that was written back.
+      if (is_cut) strike_dispatch();
     }
     const auto now = universe.facts(request.process.pid);
     if (!now || now->id != request.process || !universe.runs(request.process.pid)) continue;
@@ -280,6 +279,7 @@ void SeededWorld::add_tasks() {
     tend({"task", "add", "--id", plan.name, "--context", std::string(kTaskContextWords[context]),
           "the work of " + plan.name});
   }
+  if (!scenario.messages.empty()) tend({"gate", "list"});
 }
 
 void SeededWorld::start_roots() {
@@ -293,8 +293,10 @@ void SeededWorld::start_roots() {
     std::vector<std::string> words{"run",       "-d",        "--name",     plan.name,  "--policy",
                                    plan.policy, "--restart", "on-failure", "--notify", kNotify};
     if (plan.task) words.insert(words.end(), {"--task", plan.name});
+    if (plan.is_asked()) words.insert(words.end(), {"--stdin", "stream"});
     words.emplace_back("--");
-    std::ranges::copy(command_of(plan.voice), std::back_inserter(words));
+    std::ranges::copy(plan.is_asked() ? chat_command() : command_of(plan.voice),
+                      std::back_inserter(words));
     tend_below(1, folder, std::move(words), {});
   }
 }
@@ -355,6 +357,7 @@ std::shared_ptr<void> SeededWorld::keep(Machine& machine, const Launch& launch) 
                                       .home = kHome,
                                       .environment = keeper_environment(launch.environment)},
                           .again = launch.command.back() == "--again"};
+  configure_probe(agent->agent, settings.config);
   auto process = std::make_shared<KeeperProcess>();
   process->reload = [this, path] { reloads_.push_back(path); };
   process->keeper =
@@ -456,7 +459,10 @@ void SeededWorld::on_end(const SimFacts& process) {
     for (LifeTruth& life : truth_.agents.at(owner.agent).lives) {
       if (!life.over && life.process == process.id) end_life(life);
     }
+    note_down(owner.agent);
   }
+  if (owner.is == Owner::Is::keeper) note_keeper_end(owner.agent);
+  note_sender_end(process.id.pid);
   if (trace && owner.is != Owner::Is::command) {
     say(fmt::format("end {} {} {}", process.id.pid, owner.agent,
                     process.exit.how == ExitStatus::How::signal ? "signal" : "code"));
@@ -531,6 +537,7 @@ void SeededWorld::hear_event(std::string_view lines) {
     }
     for (const auto& check : checks_) check->on_event(*event);
     strike_suspect(*event);
+    if (event->action == "degrade") send_when(SendsWhen::down, event->agent);
   }
 }
 
@@ -568,6 +575,15 @@ std::string SeededWorld::folder_of(const std::string& agent) const {
   return path;
 }
 
+/// nullptr if there is none.
+const SimNode* SeededWorld::file_of(const std::string& agent, std::string_view name) const {
+  const auto found = truth_.agents.find(agent);
+  const bool is_known = found != truth_.agents.end() && !found->second.folder.empty();
+  const SimNodePtr& folder =
+      is_known ? universe.disk.find(found->second.folder) : universe.disk.find(folder_of(agent));
+  return folder == nullptr ? nullptr : folder->entries.find(name).get();
+}
+
 std::optional<Heartbeat> SeededWorld::heartbeat_of(const std::string& agent) const {
   const std::string folder = folder_of(agent);
   if (folder.empty()) return std::nullopt;
@@ -584,14 +600,19 @@ std::optional<Heartbeat> SeededWorld::heartbeat_of(const std::string& agent) con
 
 bool SeededWorld::is_over(const std::string& agent) const {
   // Asked for every half minute by whoever waits: not worth a parser, nor a copy.
-  const SimNode* const file = file_in(universe.disk, folder_of(agent), kHeartbeatFile);
+  const SimNode* const file = file_of(agent, kHeartbeatFile);
   if (file == nullptr) return false;
-  const std::string_view status = behind(file->bytes, R"("status":")");
-  return status.starts_with("completed\"") || status.starts_with("withdrawn\"");
+  Ending& seen = endings_[agent];
+  if (seen.file != file->number || seen.size != file->bytes.size() || seen.at != file->written) {
+    seen = {file->number, file->bytes.size(), file->written, false};
+    const std::string_view status = behind(file->bytes, R"("status":")");
+    seen.is_over = status.starts_with("completed\"") || status.starts_with("withdrawn\"");
+  }
+  return seen.is_over;
 }
 
 bool SeededWorld::is_to_pause(const std::string& agent) const {
-  const SimNode* const file = file_in(universe.disk, folder_of(agent), kIntentFile);
+  const SimNode* const file = file_of(agent, kIntentFile);
   return file != nullptr && file->bytes.contains(R"("pause")");
 }
 

@@ -20,6 +20,11 @@
 #include "store/heartbeat.h"
 #include "truth.h"
 
+namespace tend {
+struct Config;
+struct ReceiveAnswer;
+}  // namespace tend
+
 namespace tend::sim {
 
 class Check;
@@ -42,7 +47,7 @@ struct Unfit {
   std::string agent;  // "": all of them
   Duration from{};
   Duration to{};
-  bool of_keeper = false;  // as long as it is the same
+  bool unwritten = false;  // what the agent did before may be lost
 };
 
 /// What came of a world.
@@ -65,6 +70,7 @@ class SeededWorld final : public Surroundings, SimObserver {
  public:
   static constexpr const char* kHome = "/home/user/tend";
   static constexpr const char* kTend = "/usr/bin/tend";
+  static constexpr const char* kReplyCommand = "reply";  // how senders are told
   static constexpr Duration kTick = std::chrono::seconds{20};
   static constexpr Duration kRecoverEvery = std::chrono::minutes{10};
   /// Where a patrol sees to keepers, people come by less often.
@@ -122,6 +128,7 @@ class SeededWorld final : public Surroundings, SimObserver {
                 std::function<void(SimSelf&, int)> done) override;
   AgentTruth* begin_life(SimSelf& self) override;
   void commit(const AgentTruth& agent) override;
+  void on_answer(const std::string& agent) override;
 
   const Scenario scenario;
   SimUniverse universe;
@@ -141,6 +148,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   void on_signal(const SimSent& sent, const SimFacts& to) override;
   void on_snapshot(const std::string& worktree, const SimRepository::Commit& commit) override;
   void on_half_a_merge(const std::string& into, std::int64_t by) override;
+  void on_words(std::int64_t from, const std::string& fifo, std::string_view text) override;
   void on_merge(const std::string& into, const SimRepository::Commit& merge) override;
 
   // seeded_world.cc
@@ -163,6 +171,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   void end_life(LifeTruth& life);
   /// It has a process or a keeper.
   void note_kept(const std::string& agent);
+  [[nodiscard]] const SimNode* file_of(const std::string& agent, std::string_view name) const;
   void finish();
 
   // patrol_play.cc
@@ -174,6 +183,24 @@ class SeededWorld final : public Surroundings, SimObserver {
   void answer_letters(const std::string& name);
   void strike_telling();
   void strike_patrol(const Fault& fault);
+
+  // gate_play.cc
+  void set_up_gate();
+  void configure_probe(const std::string& agent, Config& config) const;
+  void play_gate();
+  void note_down(const std::string& agent);
+  void note_keeper_end(const std::string& agent);
+  void send_when(SendsWhen when, const std::string& agent);
+  void start_sender(std::size_t message);
+  std::shared_ptr<void> be_sender(Machine& machine, std::size_t message);
+  void note_received(std::size_t message, const ReceiveAnswer& answer);
+  void note_sender_end(std::int64_t pid);
+  void start_taker(const std::string& agent);
+  std::shared_ptr<void> be_taker(Machine& machine, const std::string& agent);
+  std::int64_t start_at_gate(const std::string& name, SimFactory factory);
+  SimAnswer reply(const Run& run);
+  void strike_gate(const Fault& fault);
+  void break_off_sending();
 
   // faults.cc
   void post_faults();
@@ -216,8 +243,17 @@ class SeededWorld final : public Surroundings, SimObserver {
     bool is_back = false;    // that is over before its time
   };
 
+  /// Who comes for the messages of an agent.
+  struct Taker {
+    std::int64_t pid = 0;
+    Duration next{};
+  };
+
   Truth truth_;
   Outcome outcome_;
+  std::map<std::int64_t, std::size_t> senders_;  // by pid: which message
+  std::map<std::string, Taker> takers_;          // by agent
+  std::uint64_t sender_dies_at_ = 0;
   std::vector<Outsider> outsiders_;           // beside the plans
   std::map<std::int64_t, Duration> patrols_;  // at work, and since when
   std::vector<std::unique_ptr<Check>> checks_;
@@ -235,6 +271,14 @@ class SeededWorld final : public Surroundings, SimObserver {
   std::deque<std::string> reloads_;              // folders
   mutable std::map<std::string, std::pair<std::string, std::optional<Heartbeat>>, std::less<>>
       heartbeats_;  // the last that was read, by agent
+  /// Whether a heartbeat says that its agent is over.
+  struct Ending {
+    std::uint64_t file = 0;
+    std::size_t size = 0;
+    WallTime at{};
+    bool is_over = false;
+  };
+  mutable std::map<std::string, Ending, std::less<>> endings_;  // as of the last look, by agent
   std::uint64_t command_dies_at_ = 0;
   std::map<std::string, std::uint64_t> dies_in_act_;  // keepers, by agent: how many calls later
   std::map<std::string, Fault> sleeps_in_act_;        // the same, and then the machine sleeps

@@ -21,6 +21,18 @@ std::size_t step_count(const Scenario& scenario) {
   return sum;
 }
 
+/// With all that they sent.
+template <class IsGone>
+void drop_senders(Scenario& scenario, const IsGone& is_gone) {
+  std::set<std::string> gone;
+  for (const SenderPlan& sender : scenario.senders) {
+    if (is_gone(sender)) gone.insert(sender.name);
+  }
+  std::erase_if(scenario.senders, is_gone);
+  std::erase_if(scenario.messages,
+                [&](const MessagePlan& message) { return gone.contains(message.from); });
+}
+
 /// Without the agent, those below it, and all that names one of them.
 Scenario without_agent(const Scenario& scenario, std::size_t index) {
   std::set<std::string> gone{scenario.agents[index].name};
@@ -30,6 +42,7 @@ Scenario without_agent(const Scenario& scenario, std::size_t index) {
   Scenario less = scenario;
   std::erase_if(less.agents, [&](const AgentPlan& agent) { return gone.contains(agent.name); });
   std::erase_if(less.faults, [&](const Fault& fault) { return gone.contains(fault.whom); });
+  drop_senders(less, [&](const SenderPlan& sender) { return gone.contains(sender.agent); });
   for (AgentPlan& agent : less.agents) {
     std::erase_if(agent.steps, [&](const Step& step) { return gone.contains(step.child); });
   }
@@ -69,6 +82,7 @@ Scenario within(const Scenario& scenario, Duration lasts) {
   less.lasts = lasts;
   std::erase_if(less.faults, [&](const Fault& fault) { return fault.at >= lasts; });
   for (Fault& fault : less.faults) fault.lasts = std::min(fault.lasts, lasts - fault.at);
+  std::erase_if(less.messages, [&](const MessagePlan& message) { return message.at >= lasts; });
   return less;
 }
 
@@ -84,6 +98,7 @@ class Shrinking {
       drop_faults();
       drop_agents();
       drop_outsiders();
+      drop_messages();
       shorten();
       drop_steps();
       join_steps();
@@ -152,6 +167,19 @@ class Shrinking {
       Scenario less = best_;
       const auto begin = less.outsiders.begin() + static_cast<std::ptrdiff_t>(from);
       less.outsiders.erase(begin, begin + static_cast<std::ptrdiff_t>(many));
+      return less;
+    });
+  }
+
+  void drop_messages() {
+    drop_some(best_.messages.size(), "fewer messages", [&](std::size_t from, std::size_t many) {
+      Scenario less = best_;
+      const auto begin = less.messages.begin() + static_cast<std::ptrdiff_t>(from);
+      less.messages.erase(begin, begin + static_cast<std::ptrdiff_t>(many));
+      drop_senders(less, [&](const SenderPlan& sender) {
+        return std::ranges::find(less.messages, sender.name, &MessagePlan::from) ==
+               less.messages.end();
+      });
       return less;
     });
   }

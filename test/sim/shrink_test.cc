@@ -27,6 +27,10 @@ Scenario large_scenario() {
   for (const char* const name : {"guest1", "guest2", "guest3"}) {
     scenario.outsiders.push_back({.name = name});
   }
+  for (const char* const name : {"ann", "bob"}) {
+    scenario.senders.push_back({.name = name, .agent = "a"});
+    for (int i = 0; i < 5; ++i) scenario.messages.push_back({.from = name, .at = i * 1min});
+  }
   const auto agent = [&](const std::string& name, const std::string& parent,
                          std::vector<Step> steps) {
     AgentPlan plan;
@@ -95,6 +99,17 @@ TEST(Shrink, keeps_the_one_outsider_that_is_needed) {
   });
   ASSERT_EQ(least.outsiders.size(), 1U);
   EXPECT_EQ(least.outsiders[0].name, "guest2");
+}
+
+TEST(Shrink, keeps_the_one_message_that_is_needed_and_its_sender) {
+  const Scenario least = shrink(large_scenario(), [](const Scenario& scenario) {
+    return std::ranges::any_of(scenario.messages, [](const MessagePlan& message) {
+      return message.from == "bob" && message.at == 3min;
+    });
+  });
+  ASSERT_EQ(least.messages.size(), 1U);
+  ASSERT_EQ(least.senders.size(), 1U);
+  EXPECT_EQ(least.senders[0].name, "bob");
 }
 
 TEST(Shrink, leaves_one_agent_and_the_time_to_settle) {

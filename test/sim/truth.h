@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,13 @@ struct HangTruth {
   bool missed = false;  // its bound passed, and it was not known
 };
 
+/// A question that was put to an agent, which has not answered it.
+struct QuestionTruth {
+  std::string id;
+  std::int64_t by = 0;  // the pid of its keeper
+  Duration asked{};     // awake time
+};
+
 struct LifeTruth {
   std::uint32_t number = 0;
   ProcessId process;
@@ -43,6 +51,11 @@ struct LifeTruth {
   std::optional<std::size_t> hang;    // in Truth::hangs
   std::function<void()> wake;         // ends that hang, if it is one that can end
   std::vector<std::int64_t> helpers;  // pids
+  std::vector<QuestionTruth> questions;
+  bool rests = false;    // its turn is over, and it listens
+  bool in_call = false;  // it is shown to be in one
+  std::optional<Duration>
+      idle_since;  // it has nothing left to do but what it is told; of the world
 };
 
 struct AgentTruth {
@@ -63,6 +76,10 @@ struct AgentTruth {
   std::vector<std::string> wrote;  // names of files in its work tree
   std::vector<LifeTruth> lives;
   std::vector<std::string> children;
+  // Of one that is asked; times of the world.
+  std::optional<Duration> well;      // since when it is, as everybody could know
+  std::optional<Duration> answered;  // the last question
+  std::string last_question;         // that it heard
 
   [[nodiscard]] LifeTruth* life() {
     return lives.empty() || lives.back().over ? nullptr : &lives.back();
@@ -72,8 +89,31 @@ struct AgentTruth {
   }
 };
 
+/// A message of the scenario, as its sender knows it.
+struct MessageTruth {
+  std::uint64_t tries = 0;
+  std::set<std::int64_t> ids;  // as what it was received; empty: nobody said that it was
+  std::int64_t pid = 0;        // of its sender, while it is being sent
+  std::optional<Duration> due;
+  bool is_moment = false;  // what it waited for has come
+  bool is_again = false;   // it is sent once more
+};
+
+/// What was told to a sender, or tried to be.
+struct ReplyTruth {
+  std::string sender;
+  std::string key;
+  std::string gate;           // auto-reply, all-clear
+  std::int64_t incident = 0;  // one way back in one outage
+  Duration at{};
+  bool heard = false;
+};
+
 struct Truth {
   std::map<std::string, AgentTruth> agents;
+  std::vector<MessageTruth> messages;    // beside the plans
+  std::map<std::int64_t, Duration> got;  // by the message's id: its agent was done with it, when
+  std::vector<ReplyTruth> replies;
   std::vector<HangTruth> hangs;
   std::uint64_t progress = 0;  // things done by all agents
 };

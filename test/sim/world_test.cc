@@ -61,6 +61,21 @@ TEST(World, with_a_patrol_has_the_same_hash_too) {
   }
 }
 
+TEST(World, with_messages_has_the_same_hash_too) {
+  const Wishes wishes{.hours = 2h,
+                      .agents = 2,
+                      .policy = "",
+                      .faults = {FaultKind::sender_at_call, FaultKind::keeper_at_clear},
+                      .all_faults = false};
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    const Scenario scenario = draw_scenario(seed, wishes);
+    ASSERT_FALSE(scenario.messages.empty()) << seed;
+    const Outcome once = SeededWorld(scenario).play();
+    EXPECT_EQ(once.digest, SeededWorld(scenario).play().digest) << seed;
+    EXPECT_EQ(once.violations.size(), 0U) << seed;
+  }
+}
+
 TEST(World, of_another_seed_has_another_hash) {
   const Wishes wishes{.hours = 1h, .policy = "", .faults = {}};
   EXPECT_NE(SeededWorld(draw_scenario(1, wishes)).play().digest,

@@ -27,7 +27,7 @@ class CarriedOut final : public Check {
   void on_tick() override {
     if (may_be_stopped_) note_orders();
     for (const auto& [name, agent] : world.truth().agents) {
-      if (agent.life() == nullptr) continue;
+      if (agent.life() == nullptr || !is_at_stake(name, agent)) continue;
       if (!is_looked_after(name)) {
         if (const auto begun = ending_.find(name); begun != ending_.end()) {
           begun->second.at = world.elapsed();  // whoever comes has its time from there
@@ -51,6 +51,11 @@ class CarriedOut final : public Check {
   static constexpr Duration kEndMayTake = 10min;   // three signals, and the saving of work
   static constexpr Duration kGraceMayTake = 4min;  // the look, and the saving of work
 
+  /// Something of it is to come to its end; of most nothing is.
+  [[nodiscard]] bool is_at_stake(const std::string& name, const AgentTruth& agent) const {
+    return ending_.contains(name) || to_stop_.contains(name) || to_stop_below_.contains(name) ||
+           (!agent.plan->parent.empty() && world.abandoned_since(agent.plan->parent));
+  }
   [[nodiscard]] bool is_looked_after(const std::string& name) const {
     const auto keepers = world.processes_of(name, Owner::Is::keeper);
     return keepers.size() == 1 && !world.keeper_is_paused(keepers.front()) &&

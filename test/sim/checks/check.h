@@ -37,6 +37,15 @@ class Check {
                            const SimRepository::Commit& /*commit*/) {}
   virtual void on_merge(const std::string& /*into*/, const SimRepository::Commit& /*merge*/) {}
   virtual void on_event(const Event& /*event*/) {}
+  /// A keeper puts a question to its agent; it is not yet among those of its life.
+  virtual void on_question(const AgentTruth& /*agent*/, const QuestionTruth& /*question*/) {}
+  /// A keeper, by its pid, hands a message to its agent.
+  virtual void on_message(const AgentTruth& /*agent*/, std::int64_t /*id*/, std::int64_t /*by*/,
+                          std::string_view /*words*/) {}
+  /// A sender was told that its message was received.
+  virtual void on_received(std::size_t /*message*/, const ReceiveAnswer& /*answer*/) {}
+  /// Somebody who wrote to this agent is being told.
+  virtual void on_reply(const ReplyTruth& /*reply*/, const std::string& /*agent*/) {}
   /// A patrol took up its work; so many are at it now.
   virtual void on_patrol(std::size_t /*at_work*/) {}
   /// Every 20 seconds.
@@ -79,6 +88,12 @@ std::unique_ptr<Check> make_patrol_ladder_check(SeededWorld& world);
 std::unique_ptr<Check> make_patrol_watched_check(SeededWorld& world);
 std::unique_ptr<Check> make_patrol_keepers_check(SeededWorld& world);
 std::unique_ptr<Check> make_patrol_closes_check(SeededWorld& world);
+std::unique_ptr<Check> make_asked_check(SeededWorld& world);
+std::unique_ptr<Check> make_gate_kept_check(SeededWorld& world);
+std::unique_ptr<Check> make_gate_order_check(SeededWorld& world);
+std::unique_ptr<Check> make_gate_told_check(SeededWorld& world);
+std::unique_ptr<Check> make_gate_held_check(SeededWorld& world);
+std::unique_ptr<Check> make_gate_twice_check(SeededWorld& world);
 
 /// A signal that ends a process.
 constexpr bool ends(Kill kill) {
@@ -89,6 +104,9 @@ constexpr bool ends(Kill kill) {
 inline bool is_decided_end(const SimSent& sent, const Owner& sender, const Owner& to) {
   return ends(sent.kill) && sender.is == Owner::Is::keeper && to.is == Owner::Is::agent;
 }
+/// It is asked, has a keeper that runs, is not to pause or to end, and was well for that long,
+/// while nothing went wrong.
+bool is_well_for(const SeededWorld& world, const AgentTruth& agent, Duration time);
 /// What all commands, keepers and the patrol of the home share; nullptr if nobody has a task.
 std::unique_ptr<Database> home_database_of(SeededWorld& world);
 /// What stands as an order to an agent; one that was torn is none.

@@ -19,6 +19,12 @@ std::vector<std::unique_ptr<Check>> make_checks(SeededWorld& world) {
         make_tasks_check, make_whole_lines_check, make_children_kept_check}) {
     checks.push_back(make(world));
   }
+  if (!world.scenario.messages.empty()) {
+    for (const auto make : {make_asked_check, make_gate_kept_check, make_gate_order_check,
+                            make_gate_told_check, make_gate_held_check, make_gate_twice_check}) {
+      checks.push_back(make(world));
+    }
+  }
   if (world.scenario.patrol == Duration::zero()) return checks;
   for (const auto make : {make_patrol_robs_check, make_patrol_once_check, make_patrol_early_check,
                           make_patrol_ladder_check, make_patrol_watched_check,
@@ -26,6 +32,18 @@ std::vector<std::unique_ptr<Check>> make_checks(SeededWorld& world) {
     checks.push_back(make(world));
   }
   return checks;
+}
+
+bool is_well_for(const SeededWorld& world, const AgentTruth& agent, Duration time) {
+  const std::string& name = agent.plan->name;
+  const LifeTruth* const life = agent.life();
+  if (!agent.well || life == nullptr || life->hang || life->unheard || agent.stop_ordered) {
+    return false;
+  }
+  const auto keepers = world.processes_of(name, Owner::Is::keeper);
+  if (keepers.size() != 1 || world.keeper_is_paused(keepers.front())) return false;
+  if (world.is_to_pause(name) || world.is_shutting_down() || world.is_disturbed()) return false;
+  return world.elapsed() - std::max(*agent.well, world.last_fault()) >= time;
 }
 
 std::unique_ptr<Database> home_database_of(SeededWorld& world) {
@@ -51,7 +69,8 @@ bool has_fault(const Scenario& scenario, std::initializer_list<FaultKind> kinds)
 bool loses_power(const Scenario& scenario) {
   return has_fault(scenario,
                    {FaultKind::power_cut, FaultKind::torn_power_cut, FaultKind::lying_disk,
-                    FaultKind::cut_after_dispatch, FaultKind::cut_after_telling});
+                    FaultKind::cut_after_dispatch, FaultKind::cut_after_telling,
+                    FaultKind::cut_after_receive, FaultKind::cut_at_clear});
 }
 
 bool loses_files(const Scenario& scenario) {

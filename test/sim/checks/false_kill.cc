@@ -42,6 +42,7 @@ class FalseKill final : public Check {
       violated(fmt::format("{} life {} was ended while it waited for {}, which is looked after",
                            to.agent, life->number, child));
     }
+    if (was_asked(sent, agent) || left_work_lying(agent)) return;
     if (life->unheard || (life->patience != kNoLimit && silent >= life->patience - kSlack)) return;
     violated(
         fmt::format("{} life {} was ended {} s after it did something; it may be silent for {}",
@@ -82,6 +83,32 @@ class FalseKill final : public Check {
       if ((at_work || says->person_told) && age > kSeen) return child;
     }
     return "";
+  }
+
+  /// By this very keeper, and it had all its time to answer: what another asked counts for nothing.
+  [[nodiscard]] bool was_asked(const SimSent& sent, const AgentTruth& agent) const {
+    const LifeTruth& life = *agent.life();
+    const Duration may_take = agent.plan->probe.deadline + agent.policy.limits.confirm - kSlack;
+    return std::ranges::any_of(life.questions, [&](const QuestionTruth& question) {
+      return question.by == sent.from &&
+             world.awake() - std::max(question.asked, life.progressed) >= may_take;
+    });
+  }
+
+  /// It hangs, and a message waits for it, or lies in its hand.
+  [[nodiscard]] bool left_work_lying(const AgentTruth& agent) const {
+    const LifeTruth& life = *agent.life();
+    const Limits& limits = agent.policy.limits;
+    if (!life.hang) return false;
+    if (world.awake() - life.progressed < limits.idle + limits.confirm - kSlack) return false;
+    for (std::size_t i = 0; i < world.scenario.messages.size(); ++i) {
+      const MessagePlan& plan = world.scenario.messages[i];
+      const auto sender = std::ranges::find(world.scenario.senders, plan.from, &SenderPlan::name);
+      if (sender->agent != agent.plan->name) continue;
+      const std::set<std::int64_t>& ids = world.truth().messages[i].ids;
+      if (!ids.empty() && !world.truth().got.contains(*ids.begin())) return true;
+    }
+    return false;
   }
 
   static constexpr double kSeen = 120;

@@ -1,7 +1,6 @@
 // Nothing is ended by a keeper that has just slept, or did not run: it cannot know what it missed.
-// Nor for long after its journal could not be written: what was printed then is lost.
-#include <map>
-
+// Nor for long after its journal could not be written, whoever comes after it: what was printed
+// then is lost.
 #include <fmt/format.h>
 
 #include "checks/check.h"
@@ -14,9 +13,6 @@ class Fitness final : public Check {
   using Check::Check;
   [[nodiscard]] std::string_view name() const override { return "unfit observer"; }
 
-  void on_end(const SimFacts& /*process*/, const Owner& owner) override {
-    if (owner.is == Owner::Is::keeper) ended_[owner.agent] = world.elapsed();
-  }
   void on_signal(const SimSent& sent, const Owner& sender, const Owner& to) override {
     if (!is_decided_end(sent, sender, to)) return;
     const AgentTruth& agent = world.truth().agents.at(to.agent);
@@ -26,17 +22,13 @@ class Fitness final : public Check {
     for (const Unfit& unfit : world.unfit()) {
       const bool is_about_it = unfit.agent.empty() || unfit.agent == to.agent;
       const Duration now = world.elapsed();
-      if (unfit.of_keeper && ended_[to.agent] > unfit.from) continue;  // the next does not know
       if (is_about_it && unfit.from <= now && now < unfit.to) {
         return violated(fmt::format("{} was ended {:.0f} s after its keeper {}", to.agent,
                                     std::chrono::duration<double>(now - unfit.from).count(),
-                                    unfit.of_keeper ? "could not write" : "had not run"));
+                                    unfit.unwritten ? "could not write" : "had not run"));
       }
     }
   }
-
- private:
-  std::map<std::string, Duration> ended_;  // keepers, by agent: the last
 };
 
 }  // namespace

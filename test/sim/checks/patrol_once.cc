@@ -65,7 +65,7 @@ class PatrolOnce final : public Check {
   }
   void on_patrol(std::size_t /*at_work*/) override {
     read();
-    ++begun_;
+    begun_.push_back(calendar_seconds(world.wall()));
     asked_amid_.clear();
   }
   void on_event(const Event& event) override {
@@ -83,7 +83,7 @@ class PatrolOnce final : public Check {
       forget({"warn", "ping", "escalate", "reassign"}, task);
     }
     warned_at_[task] = event.at;
-    count("warn", task, event.text);
+    count("warn", task, event.text, begun_before(event.at));
   }
   void on_tick() override {
     read();
@@ -104,6 +104,12 @@ class PatrolOnce final : public Check {
     std::uint64_t begun = 0;  // patrols, when it was first said
   };
 
+  /// Events are heard with the next tick, and another patrol may have begun meanwhile: at the same
+  /// moment even, where one was killed as it spoke.
+  [[nodiscard]] std::uint64_t begun_before(double at) const {
+    const auto before = std::ranges::count_if(begun_, [at](double one) { return one < at; });
+    return static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(before, 1));
+  }
   /// By the calendar; 0 if it says nothing of a beat.
   static double beat_before(const Event& event) {
     constexpr std::string_view kBefore = "last beat ";
@@ -139,10 +145,11 @@ class PatrolOnce final : public Check {
       return forget({"escalate", "reassign", "incident"}, whose);
     }
     const bool taken = text.contains("taken from a worker that is gone");
-    count(!of_task ? "incident" : taken ? "reassign" : "escalate", whose, text);
+    const char* const rung = !of_task ? "incident" : taken ? "reassign" : "escalate";
+    count(rung, whose, text, begun_.size());
   }
   void take_ping(const std::string& task) {
-    count("ping", task, task);
+    count("ping", task, task, begun_.size());
     // In the sweep that sees its end, they are asked before that is told.
     if (!many_are_silent_) return;
     if (asked_amid_.empty()) asked_at_ = world.elapsed();
@@ -154,10 +161,11 @@ class PatrolOnce final : public Check {
     return subject.substr(begin, subject.rfind(": ") - begin);
   }
 
-  void count(const std::string& what, const std::string& about, const std::string& text) {
+  void count(const std::string& what, const std::string& about, const std::string& text,
+             std::uint64_t begun) {
     Said& said = said_[{what, about}];
-    if (said.times == 0) said.begun = begun_;
-    const std::uint64_t again = begun_ - said.begun;
+    if (said.times == 0) said.begun = begun;
+    const std::uint64_t again = begun_.size() - std::min<std::uint64_t>(said.begun, begun_.size());
     if (++said.times > 1 + again) {
       violated(fmt::format("{} of {}, {} times: {}", what, about, said.times, text));
     }
@@ -169,7 +177,7 @@ class PatrolOnce final : public Check {
   std::unique_ptr<Database> database_;
   std::map<std::pair<std::string, std::string>, Said> said_;  // what, about what
   std::map<std::string, double> warned_at_;                   // by the calendar
-  std::uint64_t begun_ = 0;                                   // patrols
+  std::vector<double> begun_;                                 // patrols, by the calendar
   bool many_are_silent_ = false;
   std::vector<std::string> asked_amid_;
   Duration asked_at_{};

@@ -1,0 +1,99 @@
+// What a sender is told of an outage: its end only if it was told of its begin, only once its agent
+// has answered, as one word that may be said again under the same key; and in the end it is told,
+// unless the way to it never works.
+#include <map>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "act/gate_words.h"
+#include "checks/check.h"
+
+namespace tend::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+class GateTold final : public Check {
+ public:
+  using Check::Check;
+  [[nodiscard]] std::string_view name() const override { return "outage told once"; }
+
+  void on_reply(const ReplyTruth& reply, const std::string& agent) override {
+    Told& told = told_[reply.incident];
+    if (told.agent.empty()) told = {.agent = agent, .sender = reply.sender, .first = reply.at};
+    if (told.sender != reply.sender) {
+      violated(fmt::format("{} is told what is for {}", reply.sender, told.sender));
+    }
+    if (reply.heard) ++heard_[reply.key];
+    if (heard_[reply.key] > 1 && world.scenario.faults.empty()) {
+      violated(fmt::format("{} was told {} twice", reply.sender, reply.key));
+    }
+    if (reply.gate == kAllClear) return look_at_end(reply, told);
+    if (reply.gate != kAutoReply) violated("an unknown word: " + reply.gate);
+    ++told.begins;
+    if (reply.heard) told.knows = true;
+  }
+  void on_settled() override {
+    for (const auto& [incident, told] : told_) {
+      if (!told.knows || told.knows_end || is_excused(incident, told)) continue;
+      const AgentTruth& agent = world.truth().agents.at(told.agent);
+      if (!is_well_for(world, agent, kTellingMayTake)) continue;
+      violated(fmt::format("{} was told that {} is down, and never that it is well again",
+                           told.sender, told.agent));
+    }
+  }
+
+ private:
+  struct Told {
+    std::string agent;
+    std::string sender;
+    Duration first{};
+    std::uint64_t begins = 0;
+    bool knows = false;
+    bool knows_end = false;
+    std::set<std::string> ends{};  // their keys
+  };
+  static constexpr Duration kTellingMayTake = 2h;  // what failed is tried again after an hour
+  /// What is received while an outage ends may begin another one, which ends at once.
+  static constexpr Duration kRace = 5min;
+
+  void look_at_end(const ReplyTruth& reply, Told& told) {
+    if (told.begins == 0) {
+      violated(fmt::format("{} is told of the end of what it was not told of", reply.sender));
+    }
+    told.ends.insert(reply.key);
+    if (told.ends.size() > 1) {
+      violated(fmt::format("{} is told of one end by two words", reply.sender));
+    }
+    if (reply.heard) told.knows_end = true;
+    const AgentTruth& agent = world.truth().agents.at(told.agent);
+    if (!agent.answered || *agent.answered + kRace < told.first) {
+      violated(fmt::format("{} is told that {} is well, which has not answered since", reply.sender,
+                           told.agent));
+    }
+  }
+  [[nodiscard]] bool is_excused(std::int64_t incident, const Told& told) const {
+    const auto sender = std::ranges::find(world.scenario.senders, told.sender, &SenderPlan::name);
+    if (sender->reply == ReplyManner::never) return true;
+    if (sender->reply == ReplyManner::works) return false;
+    const auto database = home_database_of(world);
+    bool is_dead = false;
+    std::ignore =
+        database->each("SELECT 1 FROM notices WHERE incident = ? AND state = 'dead' LIMIT 1",
+                       {incident}, [&](const DatabaseRow&) { is_dead = true; });
+    return is_dead;
+  }
+
+  std::map<std::int64_t, Told> told_;  // by incident
+  std::map<std::string, std::uint64_t> heard_;
+};
+
+}  // namespace
+
+std::unique_ptr<Check> make_gate_told_check(SeededWorld& world) {
+  return std::make_unique<GateTold>(world);
+}
+
+}  // namespace tend::sim
