@@ -26,6 +26,7 @@ def case(*agents):
 def all_cases():
     import claude_cases  # noqa: F401  they enter themselves
     import common_cases  # noqa: F401
+    import gate_cases  # noqa: F401
     import other_cases  # noqa: F401
     import tree_cases  # noqa: F401
 

@@ -18,8 +18,11 @@ An item says what to answer, and optionally how:
     {"tools": [{"tool":..,"input":..}, ...]}       several at once
     {"think": "hm", "text": "hello"}               some reasoning first (goes with tools, too)
     {"status": 529, "retry_after": 4}              an HTTP error
+    {"obey": true}                                 run what the last message tells it to (run `CMD`),
+                                                   else end the turn
 
     "delay": 2.5              wait before the first byte
+    "after": "/tmp/go"        the same, until this file is there
     "slow": {"chunks": 30, "gap": 1}     dribble: 30 deltas, 1 s between them
     "hang": "before"          take the request, never send a byte
     "hang": "mid"             send the beginning, then silence, never close
@@ -31,6 +34,8 @@ The log gets one JSON line when a request comes in and one when it ends, with th
 """
 import argparse
 import json
+import os
+import re
 import select
 import socket
 import struct
@@ -85,6 +90,19 @@ def gist(m):
         c = [p.get("text") or p.get("content") or p.get("functionResponse") or p.get("type")
              for p in c if isinstance(p, dict)]
     return "%s: %.160s" % (m.get("role", m.get("type")), c if isinstance(c, str) else json.dumps(c))
+
+
+def obeyed(messages):
+    """What a model does that follows orders: the last "run `CMD`" since it spoke."""
+    heard = []
+    for message in reversed(messages):
+        if message.get("role") == "assistant":
+            break
+        heard.insert(0, message)
+    orders = re.findall(r"run `([^`]+)`", json.dumps(heard))
+    if not orders:
+        return {"text": "done"}
+    return {"tool": "Bash", "input": {"command": orders[-1], "description": "as told"}}
 
 
 class Gone(Exception):
@@ -157,6 +175,8 @@ class Handler(BaseHTTPRequestHandler):
         """The number of this request, and the item it gets."""
         if dialect.tools(body):
             mark, k, item = self.server.script.take(dialect.user(body))
+            if item.get("obey"):
+                item = {**item, **obeyed(dialect.messages(body))}
         else:  # a side call: text, or the JSON that it insists on
             mime = body.get("generationConfig", {}).get("responseMimeType")
             mark, k, item = "side", 0, {"text": SIDE_JSON if "json" in str(mime) else "ok"}
@@ -171,6 +191,8 @@ class Handler(BaseHTTPRequestHandler):
         if item.get("hang") == "before":
             self.pause(FOR_EVER)
         self.pause(item.get("delay", 0))
+        while "after" in item and not os.path.exists(item["after"]):
+            self.pause(0.05)
         if "status" in item:
             after = item.get("retry_after")
             more = {} if after is None else {"retry-after": str(after)}
