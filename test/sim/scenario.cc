@@ -654,8 +654,13 @@ class Drawing {
     if (asked_agents().empty()) return;
     draw_senders(chance);
     draw_messages(chance);
-    if (!wished && scenario_.faults.empty()) return;
+    if (!wished && (scenario_.faults.empty() || has_one_kind_of_fault())) return;
     draw_kinds(is_of_gate, wished ? 100 : 30, chance);
+  }
+  /// Such a world shows what this kind does alone.
+  [[nodiscard]] bool has_one_kind_of_fault() const {
+    const auto differs = [](const Fault& one, const Fault& next) { return one.kind != next.kind; };
+    return std::ranges::adjacent_find(scenario_.faults, differs) == scenario_.faults.end();
   }
   [[nodiscard]] bool has_children(const AgentPlan& agent) const {
     return std::ranges::find(scenario_.agents, agent.name, &AgentPlan::parent) !=
