@@ -274,6 +274,7 @@ class Model : public std::enable_shared_from_this<Model> {
     const std::string call = fmt::format("b{}-{}", number_, ++calls_);
     self_.print(speech_->open_background(call));
     shows(plan_.voice == Voice::claude ? with_confirm(limits_.background) : tool_patience({}));
+    be_done_with_messages();
     after(takes, [this, call] {
       self_.print(speech_->wake_from_background(call));
       shows(model_patience());
@@ -381,11 +382,14 @@ class Model : public std::enable_shared_from_this<Model> {
     print(speech_->begin("session-of-" + plan_.name));
     shows(model_patience());
   }
-  /// What it is given to do it is done with at the end of its turn.
   void end_turn() {
     print(speech_->end_turn());
     shows(kNoLimit);
     life().rests = true;
+    be_done_with_messages();
+  }
+  /// Its turn is over, and with it what it was given to do.
+  void be_done_with_messages() {
     for (const std::int64_t id : std::exchange(in_hand_, {})) {
       world_.truth().got.try_emplace(id, world_.elapsed());
     }
