@@ -337,6 +337,8 @@ void SeededWorld::strike_gate(const Fault& fault) {
     return;
   }
   awaited_[fault.kind].push_back(fault);
+  // A sender may be under way already: what was written long ago is on the disk all the same.
+  if (fault.kind == FaultKind::cut_after_receive) write_back();
 }
 
 }  // namespace tend::sim
