@@ -402,11 +402,14 @@ class Model : public std::enable_shared_from_this<Model> {
     }
     if (!lines.empty()) say();
   }
-  void write_answer(const std::string& question) {
-    self_.append(agent_.folder + "/signals.jsonl",
-                 fmt::format(R"({{"is":"ack","id":"{}","life":{}}})"
-                             "\n",
-                             question, number_));
+  /// False if it could not be written; a disk may be full and have room for this.
+  bool write_answer(const std::string& question) {
+    const std::string path = agent_.folder + "/signals.jsonl";
+    const std::string line = fmt::format(R"({{"is":"ack","id":"{}","life":{}}})"
+                                         "\n",
+                                         question, number_);
+    self_.append(path, line);
+    return world_.can_be_shown() || self_.read(path).value_or("").ends_with(line);
   }
   /// What an earlier life was asked, as somebody who was left behind by it would.
   void answer_late() {
@@ -417,9 +420,9 @@ class Model : public std::enable_shared_from_this<Model> {
   void answer(const std::string& question) {
     agent_.last_question = question;
     if (plan_.probe.mute) return;
-    write_answer(question);
+    const bool is_written = write_answer(question);
     life().questions.clear();
-    if (!world_.can_be_shown()) return;
+    if (!is_written) return;
     agent_.answered = world_.elapsed();
     if (!agent_.well) agent_.well = world_.elapsed();
     world_.on_answer(plan_.name);
