@@ -132,8 +132,9 @@ void end_unstarted(Folder& folder) {
   says.status = Status::withdrawn;
   says.outcome = WorkOutcome::stopped;
   says.ended_by = "its dispatch was cut off";
+  // Its name is given to another one: a power cut must not bring it back beside that.
   std::ignore =
-      folder.replace(std::string(kHeartbeatFile), format_heartbeat(says), Folder::Sync::no);
+      folder.replace(std::string(kHeartbeatFile), format_heartbeat(says), Folder::Sync::yes);
 }
 
 }  // namespace
