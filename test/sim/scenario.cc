@@ -22,6 +22,7 @@ constexpr Duration kSettles = 4h;
 constexpr Duration kFirstFault = 2min;
 constexpr std::uint64_t kPatrolled = 45;  // of a hundred worlds with tasks
 constexpr std::uint64_t kGated = 12;      // of a hundred worlds, unless it is wished for
+constexpr std::uint64_t kContended = 8;   // the same
 constexpr Duration kShortRest = 90s;      // of a patrol that soon finds itself late
 constexpr Duration kNoEnd = 7 * 24h;      // of silence: longer than any world
 
@@ -194,6 +195,10 @@ constexpr FaultRow kFaults[] = {
     {FaultKind::cut_after_receive, false, false, 2, 0s, 0s},
     {FaultKind::cut_at_clear, false, false, 2, 0s, 0s},
     {FaultKind::keeper_at_clear, false, true, 8, 0s, 0s},
+    {FaultKind::kill_contender, false, false, 12, 0s, 0s},
+    {FaultKind::contender_at_call, false, true, 12, 0s, 0s},
+    {FaultKind::pause_contender, false, false, 12, 1s, 30min},
+    {FaultKind::cut_after_grant, false, false, 2, 0s, 0s},
 };
 static_assert(std::size(kFaults) == kFaultWords.size());
 static_assert(
@@ -239,8 +244,9 @@ class Drawing {
     draw_moments();
     draw_rare_moments();
     draw_gate();
-    const bool has_messages = !scenario_.messages.empty();
-    if (!scenario_.faults.empty() || has_trouble() || has_messages) scenario_.settles = kSettles;
+    draw_lease();
+    const bool has_guests = !scenario_.messages.empty() || !scenario_.contenders.empty();
+    if (!scenario_.faults.empty() || has_trouble() || has_guests) scenario_.settles = kSettles;
     return std::move(scenario_);
   }
 
@@ -491,8 +497,8 @@ class Drawing {
   std::vector<FaultRow> draw_fault_kinds() {
     std::vector<FaultRow> possible;
     for (const FaultRow& row : kFaults) {
-      const bool is_of_any_time =
-          !is_of_patrol(row.kind) && !is_of_a_moment(row.kind) && !is_of_gate(row.kind);
+      const bool is_of_any_time = row.kind < FaultKind::sender_at_call && !is_of_patrol(row.kind) &&
+                                  !is_of_a_moment(row.kind);
       if (is_of_any_time && is_wished(row.kind)) possible.push_back(row);
     }
     if (possible.empty()) return {};
@@ -738,6 +744,39 @@ class Drawing {
       message.twice = chance.percent(25);
     }
     std::ranges::sort(scenario_.messages, {}, &MessagePlan::at);
+  }
+
+  // --- The lease ---
+
+  /// From chance of its own, too. All want to lead in the same hour or two, and what strikes them
+  /// does so then.
+  void draw_lease() {
+    Chance chance(~scenario_.seed ^ 0x6c65'6173'65ULL);
+    const bool wished = std::ranges::any_of(wishes_.faults, is_of_lease);
+    if (!wished && (!wishes_.policy.empty() || !chance.percent(kContended))) return;
+    const Duration stays = std::min(chance.between(10min, 2h), scenario_.lasts / 2);
+    const Duration begins = chance.between(1min, scenario_.lasts - stays);
+    const std::uint64_t many = chance.within(2, 5);
+    for (std::uint64_t n = 0; n < many; ++n) draw_contender(begins, begins + stays, chance);
+    if (!wished && (scenario_.faults.empty() || has_one_kind_of_fault())) return;
+    draw_kinds(is_of_lease, wished ? 100 : 50, chance);
+    for (Fault& fault : scenario_.faults) {
+      if (!is_of_lease(fault.kind)) continue;
+      fault.at = begins + chance.between(1s, stays);
+      fault.lasts = std::min(fault.lasts, scenario_.lasts - fault.at);
+    }
+    sort_faults();
+  }
+  void draw_contender(Duration begins, Duration ends, Chance& chance) {
+    using std::chrono::seconds;
+    ContenderPlan& contender = scenario_.contenders.emplace_back();
+    contender.name = fmt::format("contender{}", scenario_.contenders.size());
+    contender.begins = begins + chance.between(0s, 1min);
+    contender.ends = ends;
+    contender.ttl = std::chrono::floor<seconds>(chance.mostly_short(5s, 5min));
+    contender.works = chance.mostly_short(1s, 20min);
+    contender.rests = chance.mostly_short(1s, 5min);
+    contender.deaf = chance.percent(25);
   }
 
   Chance chance_;

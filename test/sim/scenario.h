@@ -150,6 +150,20 @@ struct MessagePlan {
   bool operator==(const MessagePlan&) const = default;
 };
 
+/// Somebody who wants to lead: it waits its turn, lets its program work while it leads, and comes
+/// again after a while.
+struct ContenderPlan {
+  std::string name;
+  Duration begins{};  // this and the next since the world began
+  Duration ends{};    // then it does not come again
+  Duration ttl{};     // of the lease, where it holds it
+  Duration works{};   // its program, each time
+  Duration rests{};   // until it comes again
+  bool deaf = false;  // its program does not hear that it is asked to end
+
+  bool operator==(const ContenderPlan&) const = default;
+};
+
 enum class FaultKind : std::uint8_t {
   kill_keeper,
   kill_agent,
@@ -202,26 +216,35 @@ enum class FaultKind : std::uint8_t {
   cut_after_receive,  // the power is cut soon after the next message was received
   cut_at_clear,       // the power is cut soon after the next answer of one that was down
   keeper_at_clear,    // the keeper dies `number` calls after the next answer of one that was down
+  kill_contender,     // who wants to lead, its program, or both, by `number`
+  contender_at_call,  // it dies in place of its `number`-th call, torn if that is even
+  pause_contender,    // it, its program, or both, by `number`
+  cut_after_grant,    // the power is cut soon after the next program began to lead
 };
+/// It strikes those who want to lead.
+constexpr bool is_of_lease(FaultKind kind) { return kind >= FaultKind::kill_contender; }
 /// It strikes messages, or who they are for.
-constexpr bool is_of_gate(FaultKind kind) { return kind >= FaultKind::sender_at_call; }
+constexpr bool is_of_gate(FaultKind kind) {
+  return kind >= FaultKind::sender_at_call && !is_of_lease(kind);
+}
 /// It strikes the patrol and nobody else.
 constexpr bool is_of_patrol(FaultKind kind) {
   return kind >= FaultKind::kill_patrol && kind <= FaultKind::two_patrols;
 }
 /// Without a patrol it is nothing.
 constexpr bool wants_patrol(FaultKind kind) {
-  return is_of_patrol(kind) || (kind >= FaultKind::patrol_first && !is_of_gate(kind));
+  return is_of_patrol(kind) ||
+         (kind >= FaultKind::patrol_first && kind < FaultKind::sender_at_call);
 }
 /// It strikes at a moment that chance would hardly hit.
 constexpr bool is_of_a_moment(FaultKind kind) {
-  return kind > FaultKind::two_patrols && !is_of_gate(kind);
+  return kind > FaultKind::two_patrols && kind < FaultKind::sender_at_call;
 }
 /// Of those, the ones that are drawn apart.
 constexpr bool is_of_a_rare_moment(FaultKind kind) {
-  return kind > FaultKind::half_a_merge && !is_of_gate(kind);
+  return kind > FaultKind::half_a_merge && kind < FaultKind::sender_at_call;
 }
-inline constexpr std::array<std::string_view, 51> kFaultWords{"kill-keeper",
+inline constexpr std::array<std::string_view, 55> kFaultWords{"kill-keeper",
                                                               "kill-agent",
                                                               "kill-both",
                                                               "kill-all",
@@ -271,7 +294,11 @@ inline constexpr std::array<std::string_view, 51> kFaultWords{"kill-keeper",
                                                               "sender-at-call",
                                                               "cut-after-receive",
                                                               "cut-at-clear",
-                                                              "keeper-at-clear"};
+                                                              "keeper-at-clear",
+                                                              "kill-contender",
+                                                              "contender-at-call",
+                                                              "pause-contender",
+                                                              "cut-after-grant"};
 
 struct Fault {
   FaultKind kind = FaultKind::kill_keeper;
@@ -297,6 +324,7 @@ struct Scenario {
   std::vector<OutsiderPlan> outsiders;
   std::vector<SenderPlan> senders;
   std::vector<MessagePlan> messages;
+  std::vector<ContenderPlan> contenders;  // for one lease
 
   bool operator==(const Scenario&) const = default;
 };

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/quote.h"
+#include "judge/lease.h"
 #include "judge/policy.h"
 #include "scenario.h"
 #include "store/json.h"
@@ -87,6 +88,16 @@ WriteJson message_json(const MessagePlan& message) {
           {"later", seconds_json(message.later)},
           {"priority", message.priority},
           {"twice", message.twice}};
+}
+
+WriteJson contender_json(const ContenderPlan& contender) {
+  return {{"name", contender.name},
+          {"begins", seconds_json(contender.begins)},
+          {"ends", seconds_json(contender.ends)},
+          {"ttl", seconds_json(contender.ttl)},
+          {"works", seconds_json(contender.works)},
+          {"rests", seconds_json(contender.rests)},
+          {"deaf", contender.deaf}};
 }
 
 WriteJson fault_json(const Fault& fault) {
@@ -267,6 +278,18 @@ MessagePlan read_message(Fields& fields) {
   return message;
 }
 
+ContenderPlan read_contender(Fields& fields) {
+  ContenderPlan contender;
+  contender.name = fields.text("name");
+  contender.begins = fields.seconds("begins");
+  contender.ends = fields.seconds("ends");
+  contender.ttl = fields.seconds("ttl");
+  contender.works = fields.seconds("works");
+  contender.rests = fields.seconds("rests");
+  contender.deaf = fields.flag("deaf");
+  return contender;
+}
+
 Fault read_fault(Fields& fields) {
   Fault fault;
   fault.kind = fields.word<FaultKind>("kind", kFaultWords);
@@ -299,6 +322,10 @@ Scenario read_scenario(Fields& fields) {
   }
   if (fields.has("messages")) {
     fields.list("messages", [&](Fields& each) { scenario.messages.push_back(read_message(each)); });
+  }
+  if (fields.has("contenders")) {
+    fields.list("contenders",
+                [&](Fields& each) { scenario.contenders.push_back(read_contender(each)); });
   }
   return scenario;
 }
@@ -361,6 +388,15 @@ Result<void> check_names(const Scenario& scenario) {
     return fail(
         fmt::format("scenario: an outsider has no name of its own: {}", in_quotes(outsider.name)));
   }
+  for (const ContenderPlan& contender : scenario.contenders) {
+    if (contender.name.empty() || !names.insert(contender.name).second) {
+      return fail(fmt::format("scenario: a contender has no name of its own: {}",
+                              in_quotes(contender.name)));
+    }
+    if (contender.ttl >= kShortestLease && contender.ttl <= kLongestLease) continue;
+    return fail(
+        fmt::format("scenario: contender {} has no time for its lease", in_quotes(contender.name)));
+  }
   for (const Fault& fault : scenario.faults) {
     if (fault.whom.empty() || names.contains(fault.whom)) continue;
     return fail(fmt::format("scenario: a fault {} strikes {}, who is not there",
@@ -392,6 +428,9 @@ std::string format_scenario(const Scenario& scenario) {
   }
   if (!scenario.messages.empty()) {
     text += ",\n\"messages\":" + list_text(scenario.messages, message_json);
+  }
+  if (!scenario.contenders.empty()) {
+    text += ",\n\"contenders\":" + list_text(scenario.contenders, contender_json);
   }
   return text + "}\n";
 }

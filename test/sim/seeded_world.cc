@@ -135,6 +135,7 @@ void SeededWorld::set_up() {
   for (std::size_t i = 0; i < scenario.faults.size(); ++i) faults_left_.push_back(i);
   outsiders_.resize(scenario.outsiders.size());
   set_up_gate();
+  set_up_lease();
   outcome_.agents = scenario.agents.size();
 }
 
@@ -170,6 +171,7 @@ Outcome SeededWorld::play() {
     }
     play_outsiders();
     play_gate();
+    play_lease();
     strike_telling();
     tick();
   }
@@ -444,6 +446,7 @@ void SeededWorld::on_exec(const SimFacts& process) {
     say(fmt::format("exec {} {}", process.id.pid, fmt::join(process.command, " ")));
   }
   owners_[process.id.pid] = std::move(owner);
+  if (command == kLeader) note_lead(process);
 }
 
 void SeededWorld::note_kept(const std::string& agent) {
@@ -463,6 +466,7 @@ void SeededWorld::on_end(const SimFacts& process) {
   }
   if (owner.is == Owner::Is::keeper) note_keeper_end(owner.agent);
   note_sender_end(process.id.pid);
+  note_lead_end(process);
   if (trace && owner.is != Owner::Is::command) {
     say(fmt::format("end {} {} {}", process.id.pid, owner.agent,
                     process.exit.how == ExitStatus::How::signal ? "signal" : "code"));

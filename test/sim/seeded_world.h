@@ -71,6 +71,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   static constexpr const char* kHome = "/home/user/tend";
   static constexpr const char* kTend = "/usr/bin/tend";
   static constexpr const char* kReplyCommand = "reply";  // how senders are told
+  static constexpr const char* kLeader = "leader";       // the program of who leads
   static constexpr Duration kTick = std::chrono::seconds{20};
   static constexpr Duration kRecoverEvery = std::chrono::minutes{10};
   /// Where a patrol sees to keepers, people come by less often.
@@ -202,6 +203,18 @@ class SeededWorld final : public Surroundings, SimObserver {
   void strike_gate(const Fault& fault);
   void break_off_sending();
 
+  // lease_play.cc
+  void set_up_lease();
+  void play_lease();
+  void start_contender(std::size_t contender);
+  std::shared_ptr<void> be_contender(Machine& machine, std::size_t contender);
+  void lead(SimSelf& self);
+  void note_lead(const SimFacts& process);
+  void note_lead_end(const SimFacts& process);
+  void break_off_contending();
+  void strike_lease(const Fault& fault);
+  [[nodiscard]] std::vector<std::int64_t> contending(std::uint64_t number) const;
+
   // faults.cc
   void post_faults();
   void write_back();
@@ -254,6 +267,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   std::map<std::int64_t, std::size_t> senders_;  // by pid: which message
   std::map<std::string, Taker> takers_;          // by agent
   std::uint64_t sender_dies_at_ = 0;
+  std::uint64_t contender_dies_at_ = 0;
   std::vector<Outsider> outsiders_;           // beside the plans
   std::map<std::int64_t, Duration> patrols_;  // at work, and since when
   std::vector<std::unique_ptr<Check>> checks_;

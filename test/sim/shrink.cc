@@ -99,6 +99,7 @@ class Shrinking {
       drop_agents();
       drop_outsiders();
       drop_messages();
+      drop_contenders();
       shorten();
       drop_steps();
       join_steps();
@@ -171,6 +172,14 @@ class Shrinking {
     });
   }
 
+  void drop_contenders() {
+    drop_some(best_.contenders.size(), "fewer contenders", [&](std::size_t from, std::size_t many) {
+      Scenario less = best_;
+      const auto begin = less.contenders.begin() + static_cast<std::ptrdiff_t>(from);
+      less.contenders.erase(begin, begin + static_cast<std::ptrdiff_t>(many));
+      return less;
+    });
+  }
   void drop_messages() {
     drop_some(best_.messages.size(), "fewer messages", [&](std::size_t from, std::size_t many) {
       Scenario less = best_;

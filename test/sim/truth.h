@@ -109,11 +109,29 @@ struct ReplyTruth {
   bool heard = false;
 };
 
+/// A program that leads, or led.
+struct LeadTruth {
+  std::size_t contender = 0;
+  ProcessId process;
+  std::uint64_t fence = 0;
+  bool over = false;
+};
+
+/// Somebody who wants to lead, as it is now.
+struct ContenderTruth {
+  std::int64_t pid = 0;  // 0: it does not want to right now
+  Duration since{};      // it does, of the world
+  Duration next{};       // when it comes again
+  bool leads = false;
+};
+
 struct Truth {
   std::map<std::string, AgentTruth> agents;
   std::vector<MessageTruth> messages;    // beside the plans
   std::map<std::int64_t, Duration> got;  // by the message's id: its agent was done with it, when
   std::vector<ReplyTruth> replies;
+  std::vector<LeadTruth> leads;
+  std::vector<ContenderTruth> contenders;  // beside the plans
   std::vector<HangTruth> hangs;
   std::uint64_t progress = 0;  // things done by all agents
 };

@@ -46,6 +46,10 @@ class Check {
   virtual void on_received(std::size_t /*message*/, const ReceiveAnswer& /*answer*/) {}
   /// Somebody who wrote to this agent is being told.
   virtual void on_reply(const ReplyTruth& /*reply*/, const std::string& /*agent*/) {}
+  /// A program begins to lead; it is the last of all that did.
+  virtual void on_lead(const LeadTruth& /*lead*/) {}
+  /// It does what only one may do.
+  virtual void on_act(const LeadTruth& /*lead*/) {}
   /// A patrol took up its work; so many are at it now.
   virtual void on_patrol(std::size_t /*at_work*/) {}
   /// Every 20 seconds.
@@ -94,6 +98,8 @@ std::unique_ptr<Check> make_gate_order_check(SeededWorld& world);
 std::unique_ptr<Check> make_gate_told_check(SeededWorld& world);
 std::unique_ptr<Check> make_gate_held_check(SeededWorld& world);
 std::unique_ptr<Check> make_gate_twice_check(SeededWorld& world);
+std::unique_ptr<Check> make_lease_one_check(SeededWorld& world);
+std::unique_ptr<Check> make_lease_turn_check(SeededWorld& world);
 
 /// A signal that ends a process.
 constexpr bool ends(Kill kill) {

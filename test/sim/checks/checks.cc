@@ -25,6 +25,10 @@ std::vector<std::unique_ptr<Check>> make_checks(SeededWorld& world) {
       checks.push_back(make(world));
     }
   }
+  if (!world.scenario.contenders.empty()) {
+    checks.push_back(make_lease_one_check(world));
+    checks.push_back(make_lease_turn_check(world));
+  }
   if (world.scenario.patrol == Duration::zero()) return checks;
   for (const auto make : {make_patrol_robs_check, make_patrol_once_check, make_patrol_early_check,
                           make_patrol_ladder_check, make_patrol_watched_check,
@@ -67,10 +71,10 @@ bool has_fault(const Scenario& scenario, std::initializer_list<FaultKind> kinds)
 }
 
 bool loses_power(const Scenario& scenario) {
-  return has_fault(scenario,
-                   {FaultKind::power_cut, FaultKind::torn_power_cut, FaultKind::lying_disk,
-                    FaultKind::cut_after_dispatch, FaultKind::cut_after_telling,
-                    FaultKind::cut_after_receive, FaultKind::cut_at_clear});
+  return has_fault(scenario, {FaultKind::power_cut, FaultKind::torn_power_cut,
+                              FaultKind::lying_disk, FaultKind::cut_after_dispatch,
+                              FaultKind::cut_after_telling, FaultKind::cut_after_receive,
+                              FaultKind::cut_at_clear, FaultKind::cut_after_grant});
 }
 
 bool loses_files(const Scenario& scenario) {
