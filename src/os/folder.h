@@ -73,6 +73,9 @@ class Folder {
   /// change becomes `modified` if given. With Sync::yes it also survives a power cut.
   virtual Result<void> replace(const std::string& name, std::string_view bytes, Sync sync,
                                std::optional<WallTime> modified = std::nullopt) = 0;
+  /// The same where there was no file: one that is there, whoever was faster, stays, and the answer
+  /// is false. Of several who try at once one succeeds, and nobody waits.
+  virtual Result<bool> make_file(const std::string& name, std::string_view bytes, Sync sync) = 0;
   virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
   /// nullopt if there is nothing of that name.
   virtual Result<std::optional<FileFacts>> facts(const std::string& name) = 0;

@@ -39,6 +39,16 @@ TYPED_TEST(FolderContract, replaces_a_file_by_another_one) {
   EXPECT_EQ(after.modified, WallTime{1000s + 5ns});
 }
 
+TYPED_TEST(FolderContract, makes_a_whole_file_where_there_is_none_and_leaves_one_that_is) {
+  Folder& home = *this->home_;
+  EXPECT_EQ(home.make_file("a", "first", Folder::Sync::yes).value(), true);
+  EXPECT_EQ(home.make_file("a", "second", Folder::Sync::yes).value(), false);
+  EXPECT_EQ(home.read("a", 100).value(), "first");
+  EXPECT_EQ(home.file_names(10).value(), std::vector<std::string>{"a"}) << "nothing is left aside";
+  EXPECT_FALSE(home.make_file("a/b", "", Folder::Sync::no));
+  EXPECT_TRUE(home.open("a", Folder::Open::update)) << "it has no other name";
+}
+
 TYPED_TEST(FolderContract, reads_a_file_as_large_as_asked_and_no_larger) {
   ASSERT_TRUE(this->home_->replace("a", "12345", Folder::Sync::no));
   EXPECT_EQ(this->home_->read("a", 5).value(), "12345");

@@ -92,6 +92,10 @@ class FakeFolder final : public Folder {
                        std::optional<WallTime> /*modified*/) override {
     return fail("not here");
   }
+  Result<bool> make_file(const std::string& /*name*/, std::string_view /*bytes*/,
+                         Sync /*sync*/) override {
+    return fail("not here");
+  }
   Result<void> rename(const std::string& /*from*/, const std::string& /*to*/) override {
     return fail("not here");
   }

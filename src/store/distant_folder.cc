@@ -43,6 +43,10 @@ Result<void> DistantFolder::replace(const std::string& name, std::string_view by
   return there([&](Folder& here) { return here.replace(name, bytes, sync, modified); });
 }
 
+Result<bool> DistantFolder::make_file(const std::string& name, std::string_view bytes, Sync sync) {
+  return there([&](Folder& here) { return here.make_file(name, bytes, sync); });
+}
+
 Result<void> DistantFolder::rename(const std::string& from, const std::string& to) {
   return there([&](Folder& here) { return here.rename(from, to); });
 }

@@ -26,6 +26,7 @@ class DistantFolder final : public Folder {
   Result<std::optional<std::string>> read(const std::string& name, std::size_t most) override;
   Result<void> replace(const std::string& name, std::string_view bytes, Sync sync,
                        std::optional<WallTime> modified = std::nullopt) override;
+  Result<bool> make_file(const std::string& name, std::string_view bytes, Sync sync) override;
   Result<void> rename(const std::string& from, const std::string& to) override;
   Result<std::optional<FileFacts>> facts(const std::string& name) override;
   Result<void> remove(const std::string& name) override;

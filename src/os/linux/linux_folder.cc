@@ -181,6 +181,26 @@ Result<void> LinuxFolder::replace(const std::string& name, std::string_view byte
   return {};
 }
 
+Result<bool> LinuxFolder::make_file(const std::string& name, std::string_view bytes, Sync sync) {
+  if (auto fits = check_name(name); !fits) return std::unexpected(fits.error());
+  const std::string path = path_of(name);
+  const std::string temporary = fmt::format(".{}.{:016x}{}", name, entropy_.number(), kTemporary);
+  const Fd file = open_or_make(descriptor_.get(), temporary, flags_of(Open::exclusive));
+  if (!file) return cannot("write", path);
+  auto made = fill(file, path, bytes, sync, std::nullopt);
+  // A second name for the same file is given or refused in one step, on every file system.
+  const int folder = descriptor_.get();
+  bool taken = false;
+  if (made && ::linkat(folder, temporary.c_str(), folder, name.c_str(), 0) != 0) {
+    taken = errno == EEXIST;
+    if (!taken) made = cannot("make", path);
+  }
+  ::unlinkat(folder, temporary.c_str(), 0);
+  if (!made) return std::unexpected(made.error());
+  if (!taken && sync == Sync::yes && ::fsync(folder) != 0) return cannot("sync", path_);
+  return !taken;
+}
+
 Result<void> LinuxFolder::fill(const Fd& file, const std::string& path, std::string_view bytes,
                                Sync sync, std::optional<WallTime> modified) {
   if (auto written = write_all(file.get(), bytes, 0, path); !written) return written;

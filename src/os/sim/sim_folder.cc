@@ -102,6 +102,7 @@ class SimFolder final : public Folder {
   Result<std::optional<std::string>> read(const std::string& name, std::size_t most) override;
   Result<void> replace(const std::string& name, std::string_view bytes, Sync sync,
                        std::optional<WallTime> modified) override;
+  Result<bool> make_file(const std::string& name, std::string_view bytes, Sync sync) override;
   Result<void> rename(const std::string& from, const std::string& to) override;
   Result<std::optional<FileFacts>> facts(const std::string& name) override;
   Result<void> remove(const std::string& name) override;
@@ -231,6 +232,28 @@ Result<void> SimFolder::replace(const std::string& name, std::string_view bytes,
     disk().sync_names(*node_);
   }
   return {};
+}
+
+Result<bool> SimFolder::make_file(const std::string& name, std::string_view bytes, Sync sync) {
+  if (auto begun = begin(name); !begun) return std::unexpected(begun.error());
+  if (auto may = may_make(name); !may) return std::unexpected(may.error());
+  const std::string aside = fmt::format(".{}.{:016x}{}", name, handle_->kernel->random(), kAside);
+  disk().make(node_, aside, SimKind::file);
+  if (auto written = write_aside(aside, bytes, sync, std::nullopt); !written) {
+    if (!handle_->dead) disk().unlink(*node_, aside);
+    return fail("cannot write " + at(name) + ": " + written.error().text);
+  }
+  if (!handle_->call_disk()) return sim_over();
+  if (node_->entries.find(name) != nullptr) {
+    disk().unlink(*node_, aside);
+    return false;
+  }
+  disk().move(*node_, aside, name);
+  if (sync == Sync::yes) {
+    if (!handle_->call_sync()) return sim_over();
+    disk().sync_names(*node_);
+  }
+  return true;
 }
 
 void SimFolder::sweep(Duration ago) {
