@@ -68,7 +68,7 @@ class Ending::Work {
   }
 
   Result<std::vector<ProcessId>> scan() {
-    const auto all = machine_.processes.all(kMarkVariable);
+    const auto all = machine_.processes.all(order_.variable);
     if (!all) return std::unexpected(all.error());
     const ProcessId self = machine_.processes.self();
     std::vector<std::int64_t> in_group;

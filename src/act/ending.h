@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -18,6 +19,8 @@ inline constexpr std::string_view kMarkVariable = "TEND_INFRA";
 
 struct EndOrder {
   Belonging who;
+  /// Of the environment: its value is what `who.mark` is compared with.
+  std::string_view variable = kMarkVariable;
   bool now = false;  // SIGKILL at once
   /// The first process and those of its job are asked to interrupt, as a terminal would, then all
   /// are to terminate, then all are killed. How long each may take, time asleep not counted; 0 for

@@ -70,6 +70,7 @@ struct Launch {
   std::string output;  // a file to append to; empty: /dev/null
   std::string error;
   bool inherit_input = false;
+  bool inherit_output = false;  // ours, and our standard error, in the place of the two files
   /// Its standard input, if it does not inherit ours: a fifo, opened for reading and writing, so
   /// that it never comes to an end. Empty: /dev/null.
   std::string input;

@@ -242,7 +242,7 @@ Result<bool> LeaseFiles::write(const LeaseRecord& next) {
   if (!made || !*made) return made;
   const auto after = versions_in(**folder);
   if (!after) return std::unexpected(after.error());
-  if (after->back() > next.version + 1) {
+  if (after->empty() || after->back() > next.version + 1) {
     std::ignore = (*folder)->remove(file);
     return false;
   }

@@ -29,7 +29,7 @@ struct LeaseHolder {
 
 /// The processes that act under a grant; nothing of them may be left when another is made.
 struct LeaseRun {
-  std::string mark;   // of the environment, see run/lease_mark.h; "": none
+  std::string mark;   // of the environment, see run/lease_desk.h; "": none
   ProcessId first;    // of the program, known before it is let through its gate
   std::string group;  // of Processes::make_group(), or ""
 
