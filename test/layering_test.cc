@@ -28,7 +28,7 @@ struct Folder {
 // What sense, store and act may know of the judge: its words, never its judgement.
 #define JUDGE_VOCABULARY                                                                     \
   "judge/words.h", "judge/signal.h", "judge/policy.h", "judge/decision.h", "judge/reason.h", \
-      "judge/patrol.h"
+      "judge/patrol.h", "judge/lease.h"
 
 const std::vector<Folder> kFolders{
     {"base/", {"base/"}},

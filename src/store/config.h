@@ -17,6 +17,7 @@
 #include "judge/policy.h"
 #include "store/foreign/foreign_agent.h"
 #include "store/gate_settings.h"
+#include "store/lease_settings.h"
 #include "store/probe_settings.h"
 
 namespace tend {
@@ -25,7 +26,7 @@ inline constexpr std::size_t kMostPolicies = 64;
 inline constexpr std::size_t kDeepestExtends = 16;
 inline constexpr std::size_t kMostProblems = 100;
 inline constexpr std::size_t kMostChannels = 16;
-inline constexpr std::size_t kMostStores = 256;  // of sources, sinks, foreign agents, probes
+inline constexpr std::size_t kMostStores = 256;  // of sources, sinks, agents, probes, leases
 
 /// Something wrong in a file, where it is, and what is allowed instead.
 struct ConfigProblem {
@@ -55,9 +56,10 @@ struct WrittenRung {
 struct ConfiguredPolicy {
   Policy policy;
   std::string extends;
-  std::size_t line = 0;                                   // of its table
-  std::map<std::string, std::size_t, std::less<>> lines;  // its own keys: "limits.model" to line
-  std::vector<WrittenRung> ladder;                        // policy.ladder in the order of the file
+  std::size_t line = 0;                                      // of its table
+  std::map<std::string, LeaseSettings, std::less<>> leases;  // `[lease.NAME]`
+  std::map<std::string, std::size_t, std::less<>> lines;     // its own keys: "limits.model" to line
+  std::vector<WrittenRung> ladder;  // policy.ladder in the order of the file
 };
 
 /// A way to people: `[[notify]]`. What is told goes out on every one of them.

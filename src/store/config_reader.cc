@@ -12,6 +12,7 @@
 
 #include "base/quote.h"
 #include "store/config_gate.h"
+#include "store/config_lease.h"
 #include "store/config_sections.h"
 #include "store/config_stores.h"
 #include "store/config_values.h"
@@ -24,8 +25,8 @@ constexpr std::size_t kMostDotsInALine = 128;
 constexpr std::uint32_t kMostMissed = 10'000;
 constexpr std::uint32_t kMostResumes = 1'000'000;
 
-constexpr std::array<std::string_view, 9> kTables{"policy", "notify", "patrol", "tasks", "store",
-                                                  "source", "sink",   "gate",   "probe"};
+constexpr std::array<std::string_view, 10> kTables{"policy", "notify", "patrol", "tasks", "store",
+                                                   "source", "sink",   "gate",   "probe", "lease"};
 
 constexpr std::array<std::string_view, 8> kRungActions{"warn",     "ping", "notify", "escalate",
                                                        "preserve", "kill", "resume", "restart"};
@@ -97,6 +98,8 @@ std::vector<PolicyDraft> Reader::read(const toml::table& root) {
       read_gate(values_, value, place, config_);
     } else if (key.str() == "probe") {
       read_probes(values_, value, place, config_);
+    } else if (key.str() == "lease") {
+      read_leases(values_, value, place, config_);
     } else {
       values_.unknown(place, "table", key.str(), kTables);
     }

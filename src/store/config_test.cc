@@ -206,7 +206,7 @@ budget.between_refills = "3"
 direct = "yes"
 )"),
       "night.toml:2: polcy: no such table; allowed: policy, notify, patrol, tasks, store, "
-      "source, sink, gate, probe; did you mean 'policy'?\n"
+      "source, sink, gate, probe, lease; did you mean 'policy'?\n"
       "night.toml:4: policy.night.extend: no such key; allowed: extends, limits, beat, budget, "
       "direct, ladder; did you mean 'extends'?\n"
       "night.toml:5: policy.night.limits.model: 'soon' is no duration: write 500ms, 30s, 15m, "
