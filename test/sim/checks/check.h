@@ -100,6 +100,7 @@ std::unique_ptr<Check> make_gate_held_check(SeededWorld& world);
 std::unique_ptr<Check> make_gate_twice_check(SeededWorld& world);
 std::unique_ptr<Check> make_lease_one_check(SeededWorld& world);
 std::unique_ptr<Check> make_lease_turn_check(SeededWorld& world);
+std::unique_ptr<Check> make_lease_robbed_check(SeededWorld& world);
 
 /// A signal that ends a process.
 constexpr bool ends(Kill kill) {

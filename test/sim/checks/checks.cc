@@ -28,6 +28,7 @@ std::vector<std::unique_ptr<Check>> make_checks(SeededWorld& world) {
   if (!world.scenario.contenders.empty()) {
     checks.push_back(make_lease_one_check(world));
     checks.push_back(make_lease_turn_check(world));
+    checks.push_back(make_lease_robbed_check(world));
   }
   if (world.scenario.patrol == Duration::zero()) return checks;
   for (const auto make : {make_patrol_robs_check, make_patrol_once_check, make_patrol_early_check,
