@@ -24,8 +24,6 @@ constexpr std::size_t kMostInOneGo = 16;          // requests of one client befo
 constexpr std::size_t kMostOutbound = 1'000'000;  // bytes of answers before they are sent
 constexpr std::size_t kMostTurnedAway = 64;       // clients that are told why
 constexpr Duration kMayTakeToLeave = 2s;
-constexpr Duration kSoonest = 1s;
-constexpr Duration kLatest = 1h;
 
 std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -34,7 +32,24 @@ std::string line_of(const Json& json) {
 }  // namespace
 
 GateDoor::GateDoor(Machine& machine, Folder& home, GateDesk& desk, Settings settings)
-    : machine_(machine), home_(home), desk_(desk), settings_(std::move(settings)) {}
+    : machine_(machine),
+      home_(home),
+      desk_(desk),
+      settings_(std::move(settings)),
+      replies_(
+          machine, home,
+          {.delivered = [this](const Postman::Delivery& delivery) { say_if_not_heard(delivery); },
+           .tried =
+               [this](const std::string& problem) {
+                 if (!problem.empty()) settings_.say("replies cannot be sent: " + problem);
+               }}) {}
+
+void GateDoor::say_if_not_heard(const Postman::Delivery& delivery) {
+  if (delivery.told.heard) return;
+  settings_.say(fmt::format("a reply was not heard{}: {}: {}",
+                            delivery.given_up ? ", and is given up" : "",
+                            on_one_line(delivery.notice.channel), delivery.told.words));
+}
 
 Result<void> GateDoor::take_lock() {
   auto lock = LockedRecord::take(home_, kDoorFile, kRecordSize);
@@ -196,7 +211,7 @@ GateResult<Json> GateDoor::receive(const nlohmann::json& request) {
   if (!order) return std::unexpected(order.error());
   const auto answer = desk_.receive(*order);
   if (!answer) return std::unexpected(answer.error());
-  if (answer->notice) send_replies(answer->outage);
+  if (answer->notice) replies_.send(answer->outage);
   return receive_json(
       *answer, {.is = answer->notice ? "waiting" : "none", .error = answer->no_reply_because});
 }
@@ -253,40 +268,6 @@ GateResult<Json> GateDoor::resume(const nlohmann::json& request) {
   const auto name = desk_.resume(*agent, settings_.program);
   if (!name) return std::unexpected(name.error());
   return Json{{"ok", true}, {"action", "ordered"}, {"agent", *name}};
-}
-
-// --- Replies ------------------------------------------------------------------------------------
-
-void GateDoor::send_replies(std::int64_t outage) {
-  const std::string key = outage_key(outage);
-  Replies& replies = replies_[key];
-  if (!replies.postman) {
-    replies.postman = std::make_unique<Postman>(
-        machine_, home_, std::vector<NotifyChannel>{}, key,
-        [this](const Postman::Delivery& delivery) {
-          if (delivery.told.heard) return;
-          settings_.say(fmt::format("a reply was not heard{}: {}: {}",
-                                    delivery.given_up ? ", and is given up" : "",
-                                    on_one_line(delivery.notice.channel), delivery.told.words));
-        },
-        [this, key](const Postman::Round& round) { after_round(key, round); });
-  }
-  replies.again.reset();
-  replies.postman->send();
-}
-
-/// What failed is tried again by whoever is there then: a keeper, the patrol, or this.
-void GateDoor::after_round(const std::string& key, const Postman::Round& round) {
-  if (!round.problem.empty()) settings_.say("replies cannot be sent: " + round.problem);
-  if (!round.next && round.problem.empty()) {
-    replies_.erase(key);
-    return;
-  }
-  const WallTime now = machine_.clock.wall();
-  const auto wait = std::chrono::duration_cast<Duration>(round.next.value_or(now + kLatest) - now);
-  Replies& replies = replies_.at(key);
-  replies.again = machine_.loop.at(machine_.clock.now() + std::clamp(wait, kSoonest, kLatest),
-                                   [this, key] { replies_.at(key).postman->send(); });
 }
 
 }  // namespace tend

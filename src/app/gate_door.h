@@ -22,7 +22,7 @@
 #include "base/result.h"
 #include "os/machine.h"
 #include "run/gate_desk.h"
-#include "run/postman.h"
+#include "run/replies.h"
 #include "store/locked_record.h"
 
 namespace tend {
@@ -60,6 +60,7 @@ class GateDoor {
   };
   using Json = nlohmann::ordered_json;
 
+  void say_if_not_heard(const Postman::Delivery& delivery);
   Result<void> take_lock();
   void welcome(std::unique_ptr<Connection> connection);
   void read(std::uint64_t id);
@@ -80,8 +81,6 @@ class GateDoor {
   GateResult<Json> retry(const nlohmann::json& request);
   GateResult<Json> status(const nlohmann::json& request);
   GateResult<Json> resume(const nlohmann::json& request);
-  void send_replies(std::int64_t outage);
-  void after_round(const std::string& key, const Postman::Round& round);
 
   Machine& machine_;
   Folder& home_;
@@ -90,11 +89,7 @@ class GateDoor {
   std::unique_ptr<LockedRecord> lock_;
   std::uint64_t last_client_ = 0;
   std::map<std::uint64_t, Client> clients_;
-  struct Replies {
-    std::unique_ptr<Postman> postman;
-    Subscribed again;
-  };
-  std::map<std::string, Replies> replies_;  // by the key of an outage
+  Replies replies_;
   bool leaving_ = false;
   Subscribed listening_;
   std::vector<Subscribed> orders_;

@@ -2,13 +2,14 @@
 // sees the end of: so it is looked for once more, and again later.
 #include "run/all_clear.h"
 
-#include <algorithm>
 #include <chrono>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "act/gate_words.h"
+#include "run/postman.h"
 #include "store/home_database.h"
 
 namespace tend {
@@ -19,13 +20,16 @@ using namespace std::chrono_literals;
 constexpr Duration kTryAgain = 10s;
 constexpr Duration kLookAgain = 60s;
 constexpr int kLooks = 5;
-constexpr Duration kSoonest = 1s;
-constexpr Duration kLatest = 1h;
 
 }  // namespace
 
 AllClear::AllClear(Machine& machine, Folder& home, Owner owner)
-    : machine_(machine), home_(home), owner_(std::move(owner)) {}
+    : machine_(machine),
+      home_(home),
+      owner_(std::move(owner)),
+      replies_(machine, home,
+               {.delivered = [this](const Postman::Delivery& delivery) { hear(delivery); },
+                .tried = [this](const std::string&) { owner_.changed(); }}) {}
 
 void AllClear::begin(std::function<void(const std::string&)> done) {
   if (done_) done_("not done: there is a later one");
@@ -34,10 +38,33 @@ void AllClear::begin(std::function<void(const std::string&)> done) {
   again_ = machine_.loop.at(machine_.clock.now(), [this] { try_to_end(); });
 }
 
-void AllClear::take_back() {
-  again_.reset();
+void AllClear::go_down() {
   looks_left_ = 0;
   if (const auto done = std::exchange(done_, nullptr)) done("not done: it is down again");
+  again_ = machine_.loop.at(machine_.clock.now() + kLookAgain, [this] { look_while_down(); });
+}
+
+/// Whoever received a message tries once to tell its sender, and is gone.
+void AllClear::look_while_down() {
+  const Subscribed done = std::move(again_);
+  again_ = machine_.loop.at(machine_.clock.now() + kLookAgain, [this] { look_while_down(); });
+  const auto there = home_.facts(kDatabaseFile);
+  if (there && !*there) return;
+  auto database = open_home_database(machine_.databases, home_, {.may_wait = Postman::kMayWait});
+  if (!database) return;
+  Gate gate(**database);
+  std::ignore = send_what_waits(gate);  // tried again at the next look
+}
+
+Result<void> AllClear::send_what_waits(Gate& gate) {
+  const auto pending = gate.pending(owner_.agent);
+  if (!pending) return std::unexpected(pending.error());
+  for (const PendingChannel& channel : *pending) {
+    const bool waits =
+        channel.state == NoticeState::waiting || channel.state == NoticeState::sending;
+    if (waits) replies_.send(channel.outage);
+  }
+  return {};
 }
 
 void AllClear::try_to_end() {
@@ -77,9 +104,7 @@ Result<AllClear::End> AllClear::end() {
   if (!open) return std::unexpected(open.error());
   if (!*open) {
     // Whoever ended it may have died before everybody was told.
-    const auto untold = gate.pending(owner_.agent);
-    if (!untold) return std::unexpected(untold.error());
-    if (!untold->empty()) send(untold->front().outage);
+    if (auto sent = send_what_waits(gate); !sent) return std::unexpected(sent.error());
     return nobody;
   }
   GateNews news{.agent = owner_.agent,
@@ -92,7 +117,7 @@ Result<AllClear::End> AllClear::end() {
   const auto ended = gate.end_outage(owner_.agent, all_clear_payload(news), now);
   if (!ended) return std::unexpected(ended.error());
   if (const auto waiting = gate.waiting(owner_.agent, now)) owner_.released(*waiting);
-  send((*open)->id);
+  replies_.send((*open)->id);
   return End{.was_open = true,
              .words = fmt::format("outage {} is over: {} released, {} to be told", (*open)->id,
                                   ended->released, ended->told)};
@@ -117,32 +142,11 @@ std::vector<PendingChannel> AllClear::pending() {
   return Gate(**database).pending(owner_.agent).value_or(std::vector<PendingChannel>{});
 }
 
-void AllClear::send(std::int64_t outage) {
-  if (postman_ && postman_->busy()) return;
-  postman_ = std::make_unique<Postman>(
-      machine_, home_, std::vector<NotifyChannel>{}, outage_key(outage),
-      [this](const Postman::Delivery& delivery) { hear(delivery); },
-      [this](const Postman::Round& round) { plan(round); });
-  postman_->send();
-}
-
-/// What waits is tried again when its time has come, if this keeper is still there then.
-void AllClear::plan(const Postman::Round& round) {
-  send_again_.reset();
-  owner_.changed();
-  if (round.problem.empty() && !round.next) return;
-  Duration wait = kTryAgain;
-  if (round.next) {
-    wait = std::clamp(std::chrono::duration_cast<Duration>(*round.next - machine_.clock.wall()),
-                      kSoonest, kLatest);
-  }
-  send_again_ = machine_.loop.at(machine_.clock.now() + wait, [this] { postman_->send(); });
-}
-
 void AllClear::hear(const Postman::Delivery& delivery) {
   owner_.changed();
   if (delivery.told.heard) return;
-  owner_.say(fmt::format("a sender was not told that it is over{}: {}",
+  const bool is_end = delivery.notice.kind == NoticeKind::close;
+  owner_.say(fmt::format("a sender was not told that it is {}{}: {}", is_end ? "over" : "down",
                          delivery.given_up ? ", and that is given up" : "", delivery.told.words),
              delivery.given_up);
 }

@@ -1,11 +1,11 @@
 // The end of an outage, for whoever wrote to an agent meanwhile: what was held for it is released,
 // and every channel that was told of the outage is told of its end, one by one, each tried again
-// until it was heard or is given up. What could not be written is tried again; killed at any
-// moment, the next keeper or the patrol goes on.
+// until it was heard or is given up. Until then, whoever could not be told of the outage is tried
+// again. What could not be written is tried again; killed at any moment, the next keeper or the
+// patrol goes on.
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "os/machine.h"
-#include "run/postman.h"
+#include "run/replies.h"
 #include "store/gate.h"
 #include "store/gate_settings.h"
 
@@ -35,8 +35,9 @@ class AllClear {
 
   /// The agent is well. `done` hears what came of it, from the loop.
   void begin(std::function<void(const std::string& result)> done);
-  /// The agent is down again: what was not begun is not done.
-  void take_back();
+  /// The agent is down: what was not begun is not done, and what its senders are to be told of that
+  /// is sent.
+  void go_down();
   /// There is an outage that has not ended, or whether there is cannot be known.
   [[nodiscard]] bool is_due();
   /// Who was told of an outage of the agent and not yet of its end, as far as that can be known.
@@ -50,8 +51,9 @@ class AllClear {
   };
   Result<End> end();
   void look_again();
-  void send(std::int64_t outage);
-  void plan(const Postman::Round& round);
+  void look_while_down();
+  /// All that senders are still to be told.
+  Result<void> send_what_waits(Gate& gate);
   void hear(const Postman::Delivery& delivery);
 
   Machine& machine_;
@@ -60,9 +62,8 @@ class AllClear {
   std::function<void(const std::string& result)> done_;
   std::string problem_;
   int looks_left_ = 0;
-  std::unique_ptr<Postman> postman_;
+  Replies replies_;
   Subscribed again_;
-  Subscribed send_again_;
 };
 
 }  // namespace tend

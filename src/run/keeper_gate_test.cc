@@ -36,7 +36,7 @@ class KeeperGate : public ChatTest {
     order.reply_with = {"reply", "{endpoint}", "{text}"};
     const auto received = desk.receive(order);
     if (!received) return received.error().text;
-    if (received->notice) be_told(*received->notice);
+    if (received->notice && is_told_at_once_) be_told(*received->notice);
     return std::string(kReceiveActionWords.at(static_cast<std::size_t>(received->action)));
   }
   /// The sender has heard the answer.
@@ -49,6 +49,43 @@ class KeeperGate : public ChatTest {
     const auto held = outbox.take(notice, universe.wall(), 1min);
     ASSERT_TRUE(held.has_value());
     ASSERT_TRUE(outbox.sent(held->notice, universe.wall()));
+  }
+  /// It is over, and its end is still to be told.
+  void be_told_of_an_outage(const std::string& endpoint) {
+    Machine& machine = universe.machine();
+    auto home = machine.folders.open(Kept::kHome);
+    auto database = open_home_database(machine.databases, **home);
+    ASSERT_TRUE(database.has_value());
+    Gate gate(**database);
+    Arrival arrival;
+    arrival.draft.agent = "worker-s1";
+    arrival.draft.channel = "chat";
+    arrival.draft.endpoint = endpoint;
+    arrival.draft.content = "hello";
+    arrival.reply = ReplyWay{.command = {"reply", "{endpoint}"}};
+    arrival.down = true;
+    arrival.keep = false;
+    GateNews news{.agent = "worker-s1", .language = "en", .texts = {{"en", "text"}}};
+    arrival.notice = auto_reply_payload(news);
+    const auto received = gate.receive(arrival, universe.wall());
+    ASSERT_TRUE(received.has_value() && received->notice);
+    be_told(*received->notice);
+    ASSERT_TRUE(gate.end_outage("worker-s1", all_clear_payload(news), universe.wall()));
+  }
+  /// What waits to be told was tried for the last time.
+  void give_up_replies() {
+    Machine& machine = universe.machine();
+    auto home = machine.folders.open(Kept::kHome);
+    auto database = open_home_database(machine.databases, **home);
+    ASSERT_TRUE(database.has_value());
+    Outbox outbox(**database, {.most_tries = 1});
+    const auto due = outbox.due(universe.wall(), 10);
+    ASSERT_TRUE(due.has_value());
+    for (const Notice& notice : *due) {
+      const auto taken = outbox.take(notice.id, universe.wall(), 1min);
+      ASSERT_TRUE(taken.has_value());
+      ASSERT_TRUE(outbox.failed(taken->notice, "no such chat", universe.wall(), 0));
+    }
   }
   [[nodiscard]] std::vector<Message> in_state(MessageState state,
                                               const std::string& agent = "worker-s1") {
@@ -87,6 +124,8 @@ class KeeperGate : public ChatTest {
   bool await_down() {
     return universe.run_until([&] { return kept.heartbeat().degraded_since > 0; }, 40min);
   }
+
+  bool is_told_at_once_ = true;
 };
 
 TEST_F(KeeperGate, hands_messages_over_one_by_one_and_they_are_done_with_their_turns) {
@@ -264,6 +303,27 @@ TEST_F(KeeperGate, holds_what_comes_while_it_is_down_and_tells_everybody_once) {
   EXPECT_EQ(std::ranges::count(all, "all-clear ann"), 1);
   EXPECT_EQ(std::ranges::count(all, "all-clear bob"), 1);
   kept.check_replay();
+}
+
+TEST_F(KeeperGate, whoever_could_not_be_told_that_it_is_down_is_told_while_it_is) {
+  kept.start_keeper();
+  universe.run_for(10s);
+  deaf_ = true;
+  ASSERT_TRUE(await_down());
+  is_told_at_once_ = false;
+  EXPECT_EQ(receive("one", "ann"), "auto-replied");
+  universe.run_for(2min);
+  EXPECT_EQ(told(), std::vector<std::string>{"auto-reply ann"});
+  EXPECT_GT(kept.heartbeat().degraded_since, 0);
+}
+
+TEST_F(KeeperGate, everybody_hears_of_an_end_even_if_one_could_never_be_told_of_an_earlier) {
+  be_told_of_an_outage("ann");
+  give_up_replies();
+  be_told_of_an_outage("bob");
+  kept.start_keeper();
+  universe.run_for(5min);
+  EXPECT_EQ(told(), std::vector<std::string>{"all-clear bob"});
 }
 
 /// An outage of its own, in which the keeper is killed at one call.

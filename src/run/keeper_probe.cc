@@ -102,6 +102,7 @@ bool Keeper::is_down() const { return recorder_->judge().degraded() || is_in_out
 void Keeper::take_on_outage() {
   owes_all_clear_ = !recorder_->judge().degraded();
   is_in_outage_ = owes_all_clear_ && all_clear_->is_due();
+  if (is_down()) all_clear_->go_down();
   note_degraded();
 }
 
@@ -170,7 +171,7 @@ void Keeper::go_down(const Ruling& ruling) {
   if (!recorder_->judge().degraded()) return finish_act(ruling, "not done: it is well again");
   owes_all_clear_ = false;
   is_in_outage_ = false;
-  all_clear_->take_back();
+  all_clear_->go_down();
   note_degraded();
   mirror_outage();
   finish_act(ruling, "its messages are held");
