@@ -25,11 +25,17 @@ std::string dumped(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-void replace_all(std::string& in, std::string_view what, std::string_view by) {
-  for (std::size_t at = in.find(what); at != std::string::npos;
-       at = in.find(what, at + by.size())) {
-    in.replace(at, what.size(), by);
+/// Keys and what begins one, as U+009B does in UTF-8, are spaces; lines and tabs are text.
+std::string without_keys(std::string text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const bool is_text = c == '\n' || c == '\t';
+    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0U;
+    const bool is_c1 = c == 0xc2 && next >= 0x80 && next < 0xa0;
+    if ((c < 0x20 && !is_text) || c == 0x7f || is_c1) text[i] = ' ';
+    if (is_c1) text[i + 1] = ' ';
   }
+  return text;
 }
 
 Result<void> came_to(const std::string& program, const Result<Ran>& ran) {
@@ -106,9 +112,7 @@ void Speaker::by_input() {
 void Speaker::by_terminal() {
   const std::string& pane = std::get<ToTerminal>(address_).pane;
   const std::string buffer = "tend-" + saying_.id;
-  std::string text = saying_.text;
-  replace_all(text, "\x1b", " ");
-  run({"tmux", "load-buffer", "-b", buffer, "-"}, std::move(text), [this, pane, buffer] {
+  run({"tmux", "load-buffer", "-b", buffer, "-"}, without_keys(saying_.text), [this, pane, buffer] {
     run({"tmux", "paste-buffer", "-d", "-p", "-b", buffer, "-t", pane}, "", [this, pane] {
       step_ = machine_.loop.at(machine_.clock.now() + kAfterPaste, [this, pane] {
         const Subscribed done = std::move(step_);

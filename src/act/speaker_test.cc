@@ -64,6 +64,15 @@ TEST_F(SpeakerTest, pastes_it_into_a_terminal_and_presses_enter) {
   EXPECT_EQ(universe.ran()[2].command, (Command{"tmux", "send-keys", "-t", "main:0", "Enter"}));
 }
 
+TEST_F(SpeakerTest, pastes_no_keys) {
+  universe.answers["tmux"] = {};
+  EXPECT_EQ(say(ToTerminal{"main:0"},
+                "a\x03\x04\r\x7f\xc2\x9b"
+                "b\n\tc\xc3\xbc"),
+            "said");
+  EXPECT_EQ(universe.ran().at(0).input, "a      b\n\tc\xc3\xbc");
+}
+
 TEST_F(SpeakerTest, stops_at_the_first_step_that_fails) {
   universe.answers["tmux"] = {.exit = {ExitStatus::How::code, 1}, .error = "no such pane\n"};
   EXPECT_EQ(say(ToTerminal{"main:0"}, "go on"), "'tmux' ended with exit 1: no such pane");
