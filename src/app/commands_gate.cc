@@ -6,8 +6,6 @@
 namespace tend {
 namespace {
 
-constexpr std::string_view kPriorities[] = {"1", "2", "3"};
-
 constexpr OptionRow kAgentOption{
     .name = "agent",
     .kind = ValueKind::agent,
@@ -41,7 +39,11 @@ constexpr OptionRow kReceiveOptions[] = {
      .kind = ValueKind::text,
      .value = "NAME",
      .help = "who wrote there, as in the number of a chat; needed"},
-    {.name = "content", .kind = ValueKind::text, .value = "TEXT", .help = "what it says"},
+    {.name = "content",
+     .kind = ValueKind::text,
+     .value = "TEXT",
+     .help = "what it says",
+     .value_may_be_empty = true},
     {.name = "reply-with",
      .kind = ValueKind::text,
      .value = "CMD",
@@ -52,10 +54,9 @@ constexpr OptionRow kReceiveOptions[] = {
      .value = "NAME",
      .help = "of the sender, as in zh; none: what the configuration says"},
     {.name = "priority",
-     .kind = ValueKind::choice,
+     .kind = ValueKind::text,
      .value = "N",
-     .help = "what comes first; none: 3",
-     .choices = kPriorities},
+     .help = "1 comes before 2 before 3; none: 3"},
     {.name = "idempotency-key",
      .kind = ValueKind::text,
      .value = "KEY",

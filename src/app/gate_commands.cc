@@ -149,8 +149,14 @@ GateResult<ReceiveOrder> order_typed(const Arguments& arguments, World& world) {
   order.draft.endpoint = *arguments.value("endpoint");
   order.draft.key = arguments.value("idempotency-key");
   order.language = arguments.value("language").value_or("");
-  if (const auto priority = arguments.value("priority")) {
-    order.draft.priority = priority->front() - '0';  // the row has the choices
+  if (const auto typed = arguments.value("priority")) {
+    const auto priority = number_from_1(*typed, "--priority is 1, 2 or 3");
+    if (!priority || *priority > kLastPriority) {
+      return std::unexpected(GateNo{.kind = GateNo::Kind::bad_input,
+                                    .code = "bad-priority",
+                                    .text = "--priority is 1, 2 or 3, not " + in_quotes(*typed)});
+    }
+    order.draft.priority = *priority;
   }
   auto text = content ? GateResult<std::string>(*content) : standard_input(world);
   if (!text) return std::unexpected(text.error());

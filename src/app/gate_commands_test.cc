@@ -223,6 +223,20 @@ TEST_F(GateCommands, refuse_what_cannot_be_received_as_it_is) {
   EXPECT_EQ(did({"gate", "list"}), "no messages\n");
 }
 
+TEST_F(GateCommands, refuse_in_json_what_a_bridge_may_hand_over) {
+  const auto code = [&](const Words& words) {
+    Words all{"gate", "receive", "-c", "c", "-e", "e", "--json"};
+    all.insert(all.end(), words.begin(), words.end());
+    const auto answers = lines(all, kExitUsage);
+    return answers.size() == 1 ? answers.at(0)["error"]["code"].get<std::string>() : "";
+  };
+  EXPECT_EQ(code({"--content", ""}), "empty") << "as of a picture";
+  EXPECT_EQ(code({"--content", "x", "--priority", "4"}), "bad-priority");
+  EXPECT_EQ(code({"--content", "x", "--priority", "high"}), "bad-priority");
+  receive({"--content", "--wait, what?"});
+  EXPECT_EQ(next()["message"]["content"], "--wait, what?");
+}
+
 TEST_F(GateCommands, read_standard_input_up_to_a_bound) {
   reading.input = "from\nstandard input\n";
   const Json json = lines({"gate", "receive", "-c", "c", "-e", "e", "--json", "-"}).at(0);
