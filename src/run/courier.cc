@@ -166,16 +166,12 @@ Result<std::optional<Message>> Courier::take_next() {
   if (!opened) return std::unexpected(opened.error());
   Gate& gate = (*opened)->gate;
   const WallTime now = machine_.clock.wall();
-  // What came before anybody was known is older than all that came for one.
   const auto for_nobody = gate.waiting(kNobody, now);
   if (!for_nobody) return std::unexpected(for_nobody.error());
-  if (*for_nobody > 0) {
-    const auto is_alone = is_only_root_agent(home_, owner_.agent);
-    if (!is_alone) return std::unexpected(is_alone.error());
-    auto taken = *is_alone ? gate.next(kNobody, holder(), now) : std::nullopt;
-    if (!taken || *taken) return taken;
-  }
-  return gate.next(owner_.agent, holder(), now);
+  const auto is_alone =
+      *for_nobody > 0 ? is_only_root_agent(home_, owner_.agent) : Result<bool>(false);
+  if (!is_alone) return std::unexpected(is_alone.error());
+  return gate.next(owner_.agent, holder(), now, *is_alone);
 }
 
 void Courier::hand_next() {

@@ -285,17 +285,17 @@ std::string GateDesk::tell_inbox(Gate& gate, const GateAgent& agent) {
 
 GateResult<std::optional<Message>> GateDesk::next(const std::optional<std::string>& typed,
                                                   const std::string& holder) {
+  if (auto ok = check_gate_name("the holder", holder, kLongestEndpoint); !ok) {
+    return no(No::bad_input, "bad-name", ok.error().text);
+  }
   const auto agent = who(typed);
   if (!agent) return std::unexpected(agent.error());
   auto gate = this->gate();
   if (!gate) return std::unexpected(gate.error());
   if (auto ok = end_what_is_over(**gate, *agent); !ok) return std::unexpected(ok.error());
-  // What came before anybody was known is older than all that came for one.
   const auto for_nobody = is_for_nobody_else(**gate, *agent);
   if (!for_nobody) return std::unexpected(for_nobody.error());
-  const WallTime now = machine_.clock.wall();
-  auto taken = *for_nobody ? (*gate)->next("", holder, now) : std::nullopt;
-  if (taken && !*taken) taken = (*gate)->next(agent->name, holder, now);
+  auto taken = (*gate)->next(agent->name, holder, machine_.clock.wall(), *for_nobody);
   if (!taken) return trouble(taken.error());
   if (*taken) std::ignore = tell_inbox(**gate, *agent);
   return *std::move(taken);

@@ -278,20 +278,29 @@ Result<std::optional<Message>> Gate::first_free(std::string_view agent, WallTime
   return *left && comes_before(**left, **queued) ? std::move(left) : std::move(queued);
 }
 
+Result<std::optional<Message>> Gate::first_free(std::string_view agent, bool for_nobody_too,
+                                                WallTime now) {
+  auto first = first_free(agent, now);
+  if (!first || !for_nobody_too || agent.empty()) return first;
+  auto other = first_free("", now);
+  if (!other || !*first) return other;
+  return *other && comes_before(**other, **first) ? std::move(other) : std::move(first);
+}
+
 Result<std::optional<Message>> Gate::next(std::string_view agent, std::string_view holder,
-                                          WallTime now) {
+                                          WallTime now, bool for_nobody_too) {
   CHECK(limits_.lease > Duration{});
   if (auto ok = check_gate_name("the holder", holder, kLongestEndpoint); !ok) {
     return std::unexpected(ok.error());
   }
   std::optional<Message> taken;
   auto changed = database_.change([&]() -> Result<void> {
-    auto first = first_free(agent, now);
+    auto first = first_free(agent, for_nobody_too, now);
     while (first && *first && lease_ran_out(**first, now) && !has_tries_left(**first)) {
       if (auto given = give_back(**first, kVanished, now); !given) {
         return std::unexpected(given.error());
       }
-      first = first_free(agent, now);
+      first = first_free(agent, for_nobody_too, now);
     }
     if (!first) return std::unexpected(first.error());
     if (!*first) return {};

@@ -192,9 +192,10 @@ class Gate {
   [[nodiscard]] std::optional<GateRefusal> refusal() const { return refusal_; }
 
   /// The first that waits for this agent, by priority, then by age; it is the holder's for a lease.
-  /// One whose last holder vanished with it is given up.
-  Result<std::optional<Message>> next(std::string_view agent, std::string_view holder,
-                                      WallTime now);
+  /// One whose last holder vanished with it is given up. `for_nobody_too`: what is for nobody in
+  /// particular is this agent's, and has its place among the others.
+  Result<std::optional<Message>> next(std::string_view agent, std::string_view holder, WallTime now,
+                                      bool for_nobody_too = false);
   /// The holder goes on with it: a lease from now. `tries` as in Message, from next().
   Result<MessageAnswer> extend(std::int64_t id, std::int64_t tries, WallTime now);
   /// It has reached the agent; a lease from now.
@@ -248,6 +249,8 @@ class Gate {
   Result<std::optional<Message>> select_one(const std::string& rest, Database::List values);
   Result<std::int64_t> number(std::string_view sql, Database::List values);
   Result<std::optional<Message>> first_free(std::string_view agent, WallTime now);
+  Result<std::optional<Message>> first_free(std::string_view agent, bool for_nobody_too,
+                                            WallTime now);
   Result<std::int64_t> add(const Message& message);
   Result<void> write(const Message& message);
   Result<MessageAnswer::Did> go_on_with(Message& message, std::int64_t tries, WallTime now);

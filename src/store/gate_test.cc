@@ -232,6 +232,20 @@ TEST_F(GateTest, hands_out_to_each_agent_its_own) {
   EXPECT_EQ(next(), 1);
 }
 
+TEST_F(GateTest, gives_what_is_for_nobody_in_particular_its_place_among_the_others) {
+  for (const auto& [agent, priority] :
+       {std::pair{"", 3}, {"boss", 3}, {"", 2}, {"boss", 1}, {"ann", 1}}) {
+    Arrival arrival = arrival_of("x");
+    arrival.draft.agent = agent;
+    arrival.draft.priority = priority;
+    ASSERT_TRUE(gate().receive(arrival, now));
+  }
+  for (const std::int64_t id : {4, 3, 1, 2}) {
+    EXPECT_EQ(gate().next("boss", "me", now, true).value().value().id, id);
+  }
+  EXPECT_FALSE(gate().next("boss", "me", now, true).value());
+}
+
 TEST_F(GateTest, hands_a_message_to_one_holder_until_its_lease_runs_out) {
   queue();
   queue();
