@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -189,16 +190,26 @@ GateResult<Json> GateDoor::do_verb(const nlohmann::json& request) {
   struct Verb {
     std::string_view name;
     GateResult<Json> (GateDoor::*body)(const nlohmann::json& request);
+    std::vector<std::string_view> fields;  // beside verb and ref
   };
-  static constexpr Verb kVerbs[] = {
-      {"receive", &GateDoor::receive}, {"next", &GateDoor::next},   {"done", &GateDoor::done},
-      {"fail", &GateDoor::fail},       {"retry", &GateDoor::retry}, {"status", &GateDoor::status},
-      {"resume", &GateDoor::resume},
+  static const Verb kVerbs[] = {
+      {"receive",
+       &GateDoor::receive,
+       {"agent", "channel", "endpoint", "content", "priority", "key", "reply_with", "no_reply",
+        "language"}},
+      {"next", &GateDoor::next, {"agent", "holder"}},
+      {"done", &GateDoor::done, {"id"}},
+      {"fail", &GateDoor::fail, {"id", "tries", "error"}},
+      {"retry", &GateDoor::retry, {"id"}},
+      {"status", &GateDoor::status, {"agent"}},
+      {"resume", &GateDoor::resume, {"agent"}},
   };
   const auto name = text_of(request, "verb");
   if (!name) return std::unexpected(name.error());
   for (const Verb& verb : kVerbs) {
-    if (*name == verb.name) return (this->*verb.body)(request);
+    if (*name != verb.name) continue;
+    if (const auto fault = unknown_field(request, verb.fields)) return std::unexpected(*fault);
+    return (this->*verb.body)(request);
   }
   return std::unexpected(
       bad_request("verb is receive, next, done, fail, retry, status or resume" +

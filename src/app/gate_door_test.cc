@@ -197,6 +197,12 @@ TEST_F(GateDoorTest, says_what_is_wrong_with_a_request) {
   EXPECT_EQ(error(message(1, R"(,"reply_with":[1])")),
             "reply_with has to be a text or a list of texts");
   EXPECT_EQ(error(message(1, R"(,"no_reply":1)")), "no_reply has to be true or false");
+  EXPECT_EQ(error(message(1, R"(,"idempotency_key":"k")")),
+            "there is no field 'idempotency_key'; there are: agent, channel, endpoint, content, "
+            "priority, key, reply_with, no_reply, language");
+  EXPECT_EQ(error("{\"verb\":\"done\",\"id\":1,\"error\":\"x\"}\n"),
+            "there is no field 'error'; there are: id");
+  EXPECT_EQ(error("{\"verb\":\"next\",\"holder\":\"\"}\n"), "the holder is empty");
 }
 
 TEST_F(GateDoorTest, takes_a_last_line_without_an_end_only_if_it_is_whole) {

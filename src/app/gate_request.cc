@@ -1,11 +1,13 @@
 // What a field may say is checked by who stores it; here it is only of the right kind.
 #include "app/gate_request.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "app/split_words.h"
+#include "base/quote.h"
 #include "store/json.h"
 
 namespace tend {
@@ -75,6 +77,16 @@ GateResult<Json> gate_request(std::string_view line) {
     return wants("ref", fmt::format("a number, or a text of up to {} bytes", kLongestRef));
   }
   return request;
+}
+
+std::optional<GateNo> unknown_field(const Json& request, std::span<const std::string_view> fields) {
+  for (const auto& [name, value] : request.items()) {
+    if (name == "verb" || name == "ref" || std::ranges::find(fields, name) != fields.end())
+      continue;
+    return bad_request(fmt::format("there is no field {}; there are: {}", in_quotes(name),
+                                   fmt::join(fields, ", ")));
+  }
+  return std::nullopt;
 }
 
 GateResult<std::optional<std::string>> text_of(const Json& request, const char* field) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,10 @@ GateNo bad_request(std::string text);
 
 /// An object whose "ref", if it has one, is a text or a number that can be given back.
 GateResult<nlohmann::json> gate_request(std::string_view line);
+
+/// A field that is neither verb nor ref nor one of these: what is misspelt would have no effect.
+std::optional<GateNo> unknown_field(const nlohmann::json& request,
+                                    std::span<const std::string_view> fields);
 
 /// nullopt if it is missing or null.
 GateResult<std::optional<std::string>> text_of(const nlohmann::json& request, const char* field);
