@@ -8,6 +8,7 @@
 
 #include "base/quote.h"
 #include "base/time.h"
+#include "run/home_mirror.h"
 #include "run/root_agents.h"
 #include "store/agent_file.h"
 #include "store/gate_arrival.h"
@@ -252,12 +253,9 @@ std::string GateDesk::mirror(Gate& gate, const GateAgent& agent) {
   }
   auto written = agent.folder ? mirror_gate(*agent.folder, open, *pending) : Result<void>{};
   if (!settings_.mirror.empty()) {
-    const auto folder = machine_.folders.make(settings_.mirror);
-    if (auto there = folder ? mirror_gate(**folder, open, *pending)
-                            : Result<void>(std::unexpected(folder.error()));
-        !there) {
-      written = std::move(there);
-    }
+    const auto own = open.empty() ? std::nullopt : std::optional(open.front());
+    auto there = mirror_home(machine_, home_, settings_.mirror, agent.name, own);
+    if (!there) written = std::move(there);
   }
   return written ? "" : "the mirror of the gate cannot be written: " + written.error().text;
 }

@@ -51,26 +51,26 @@ class KeeperGate : public ChatTest {
     ASSERT_TRUE(outbox.sent(held->notice, universe.wall()));
   }
   /// It is over, and its end is still to be told.
-  void be_told_of_an_outage(const std::string& endpoint) {
+  void be_told_of_an_outage(const std::string& endpoint, const std::string& agent = "worker-s1") {
     Machine& machine = universe.machine();
     auto home = machine.folders.open(Kept::kHome);
     auto database = open_home_database(machine.databases, **home);
     ASSERT_TRUE(database.has_value());
     Gate gate(**database);
     Arrival arrival;
-    arrival.draft.agent = "worker-s1";
+    arrival.draft.agent = agent;
     arrival.draft.channel = "chat";
     arrival.draft.endpoint = endpoint;
     arrival.draft.content = "hello";
     arrival.reply = ReplyWay{.command = {"reply", "{endpoint}"}};
     arrival.down = true;
     arrival.keep = false;
-    GateNews news{.agent = "worker-s1", .language = "en", .texts = {{"en", "text"}}};
+    GateNews news{.agent = agent, .language = "en", .texts = {{"en", "text"}}};
     arrival.notice = auto_reply_payload(news);
     const auto received = gate.receive(arrival, universe.wall());
     ASSERT_TRUE(received.has_value() && received->notice);
     be_told(*received->notice);
-    ASSERT_TRUE(gate.end_outage("worker-s1", all_clear_payload(news), universe.wall()));
+    ASSERT_TRUE(gate.end_outage(agent, all_clear_payload(news), universe.wall()));
   }
   /// What waits to be told was tried for the last time.
   void give_up_replies() {
@@ -303,6 +303,45 @@ TEST_F(KeeperGate, holds_what_comes_while_it_is_down_and_tells_everybody_once) {
   EXPECT_EQ(std::ranges::count(all, "all-clear ann"), 1);
   EXPECT_EQ(std::ranges::count(all, "all-clear bob"), 1);
   kept.check_replay();
+}
+
+TEST_F(KeeperGate, one_that_is_stopped_while_it_is_down_is_not_said_to_be_down) {
+  kept.start_keeper();
+  universe.run_for(10s);
+  deaf_ = true;
+  ASSERT_TRUE(await_down());
+  ASSERT_FALSE(kept.text_of(".degraded").empty());
+  kept.say({.want = Want::stop, .now = false, .by = "tend stop", .at = 1});
+  ASSERT_TRUE(universe.run_until([&] { return is_terminal(kept.heartbeat().status); }, 5min));
+  EXPECT_EQ(kept.text_of(".degraded"), "");
+}
+
+TEST_F(KeeperGate, who_is_up_again_leaves_word_of_who_is_still_down_in_the_mirror) {
+  kept.config.gate.mirror = "/home/user/mirror";
+  kept.start_keeper();
+  universe.run_for(10s);
+  deaf_ = true;
+  ASSERT_TRUE(await_down());
+  Heartbeat other = kept.heartbeat();
+  other.agent = "other";
+  other.process.pid = 999'999;
+  const std::string second = std::string(Kept::kHome) + "/sessions/s2";
+  universe.disk.make_folder(second);
+  universe.disk.write(second + "/" + std::string(kHeartbeatFile), format_heartbeat(other));
+  be_told_of_an_outage("bob", "other");
+  EXPECT_EQ(receive("one", "ann"), "auto-replied");
+  const auto mirror = [&](const std::string& name) {
+    return universe.disk.read("/home/user/mirror/" + name).value_or("");
+  };
+  EXPECT_TRUE(mirror(".degraded").contains("worker-s1")) << "who is down for longest";
+  EXPECT_TRUE(mirror(".pending-channels.json").contains("ann"));
+  EXPECT_TRUE(mirror(".pending-channels.json").contains("bob"));
+  deaf_ = false;
+  ASSERT_TRUE(await_up());
+  universe.run_for(60s);
+  EXPECT_TRUE(mirror(".degraded").contains("other"));
+  EXPECT_FALSE(mirror(".pending-channels.json").contains("ann"));
+  EXPECT_TRUE(mirror(".pending-channels.json").contains("bob"));
 }
 
 TEST_F(KeeperGate, whoever_could_not_be_told_that_it_is_down_is_told_while_it_is) {

@@ -307,6 +307,7 @@ void Keeper::write_end() {
     end_again_ = machine_.loop.at(machine_.clock.now() + 1s, [this] { write_end(); });
     return;
   }
+  if (pulse_->says().degraded_since > 0) mirror_outage();  // who is over is not down
   event("note", end_words(), "", outcome_ == WorkOutcome::failed);
   if (parent_) parent_->poke();
   stage_ = Stage::over;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/quote.h"
+#include "run/home_mirror.h"
 #include "run/keeper.h"
 #include "run/probe_of.h"
 #include "store/gate_mirror.h"
@@ -189,7 +190,7 @@ void Keeper::go_up(const Ruling& ruling) {
 void Keeper::mirror_outage() {
   std::vector<Outage> open;
   const double degraded_since = pulse_->says().degraded_since;
-  if (degraded_since > 0) {
+  if (degraded_since > 0 && !is_terminal(pulse_->says().status)) {
     open.push_back({.agent = settings_.agent.agent,
                     .why = std::string(word(recorder_->judge().verdict())),
                     .since = from_database_time(std::llround(degraded_since * 1000))});
@@ -200,9 +201,8 @@ void Keeper::mirror_outage() {
   }
   const std::string mirror = path_of_user(settings_.config.gate.mirror, settings_.environment);
   if (mirror.empty() || !settings_.agent.parent_heartbeat.empty()) return;
-  auto folder = machine_.folders.make(mirror);
-  const auto written =
-      folder ? mirror_gate(**folder, open, pending) : Result<void>(std::unexpected(folder.error()));
+  const auto own = open.empty() ? std::nullopt : std::optional(open.front());
+  const auto written = mirror_home(machine_, *home_, mirror, settings_.agent.agent, own);
   if (!written) say_note("the mirror of its gate cannot be written: " + written.error().text, true);
 }
 
