@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -47,6 +48,11 @@ class Files {
                                   const std::function<bool()>& still) = 0;
   /// Makes a file that was not there, whole; false if something of that name is.
   virtual Result<bool> make_new(const std::string& path, std::string_view bytes) = 0;
+  /// Puts a line and its newline at the end, in one write. A new file is for this user alone;
+  /// missing folders are made. One that would grow beyond `most` bytes becomes `<path>.1` first, in
+  /// whose place it goes. REQUIRES that the line has no newline.
+  virtual Result<void> append_line(const std::string& path, std::string_view line,
+                                   std::uint64_t most) = 0;
   /// When a plain file was last changed; nullopt if there is none.
   virtual Result<std::optional<WallTime>> modified(const std::string& path) = 0;
   /// Makes now the time of its last change; what is in it stays. False if there is no such file.

@@ -484,6 +484,54 @@ TYPED_TEST(FilesContract, follows_links_and_leaves_them) {
   EXPECT_FALSE(files.replace(this->path("dangling"), "x"));
 }
 
+TYPED_TEST(FilesContract, adds_lines_and_puts_a_full_file_aside) {
+  Files& files = this->machine_.files;
+  const std::string path = this->path("logs/service.log");
+  ASSERT_TRUE(files.append_line(path, "first", 12)) << "missing folders are made";
+  ASSERT_TRUE(files.append_line(path, "other", 12)) << "as many as are allowed";
+  EXPECT_EQ(files.read(path, 100).value(), "first\nother\n");
+  EXPECT_EQ(files.read(path + ".1", 100).value(), std::nullopt);
+  ASSERT_TRUE(files.append_line(path, "3", 12));
+  EXPECT_EQ(files.read(path, 100).value(), "3\n");
+  EXPECT_EQ(files.read(path + ".1", 100).value(), "first\nother\n");
+  ASSERT_TRUE(files.append_line(path, "longer than that", 12));
+  EXPECT_EQ(files.read(path + ".1", 100).value(), "3\n") << "one old file";
+}
+
+TYPED_TEST(FilesContract, adds_lines_to_what_a_link_leads_to) {
+  Files& files = this->machine_.files;
+  ASSERT_TRUE(files.replace(this->path("real"), "old\n"));
+  this->which_.make_link(this->path("link"), this->path("real"));
+  ASSERT_TRUE(files.append_line(this->path("link"), "new", 100));
+  EXPECT_EQ(this->text("real"), "old\nnew\n");
+  ASSERT_TRUE(this->home_->make_folder("folder"));
+  EXPECT_FALSE(files.append_line(this->path("folder"), "x", 100));
+}
+
+template <class Which>
+class SocketsContract : public Contract<Which> {};
+TYPED_TEST_SUITE(SocketsContract, Machines, MachineNames);
+
+TYPED_TEST(SocketsContract, sends_a_message_to_whoever_receives) {
+  Sockets& sockets = this->machine_.sockets;
+  const std::string path = this->path("notify");
+  EXPECT_FALSE(sockets.send(path, "READY=1")) << "nobody is there";
+  std::vector<Datagram> heard;
+  auto receiver =
+      sockets.receive(path, [&](const Datagram& datagram) { heard.push_back(datagram); });
+  ASSERT_TRUE(receiver);
+  ASSERT_TRUE(sockets.send(path, "READY=1\nSTATUS=beating"));
+  ASSERT_TRUE(this->run_until([&] { return !heard.empty(); }));
+  EXPECT_EQ(heard.at(0).text, "READY=1\nSTATUS=beating");
+  EXPECT_EQ(heard.at(0).pid, this->machine_.processes.self().pid);
+  EXPECT_TRUE(heard.at(0).same_user);
+  receiver->reset();
+  const auto alone = sockets.send(path, "STOPPING=1");
+  ASSERT_FALSE(alone);
+  EXPECT_NE(alone.error().text.find(path), std::string::npos);
+  EXPECT_FALSE(sockets.send(std::string(200, 'x'), "READY=1"));
+}
+
 TYPED_TEST(FilesContract, takes_nothing_but_plain_files) {
   Files& files = this->machine_.files;
   ASSERT_TRUE(this->home_->make_folder("folder"));

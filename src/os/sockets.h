@@ -52,6 +52,9 @@ class Sockets {
   /// callback runs while a sender that asked for it waits, so that it can still be looked at.
   [[nodiscard]] virtual Result<Subscribed> receive(
       const std::string& path, std::function<void(const Datagram&)> callback) = 0;
+  /// One message to whoever receives at `path`; one that begins with '@' is a name without a file.
+  /// Without waiting: fails if nobody is there, or takes no more.
+  virtual Result<void> send(const std::string& path, std::string_view text) = 0;
   /// Reads a fifo (made if missing) by pieces, for as long as the subscription lasts.
   [[nodiscard]] virtual Result<Subscribed> read_fifo(
       const std::string& path, std::function<void(std::string_view)> callback) = 0;

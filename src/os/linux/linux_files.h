@@ -18,6 +18,8 @@ class LinuxFiles final : public Files {
   Result<bool> replace_if(const std::string& path, std::string_view bytes,
                           const std::function<bool()>& still) override;
   Result<bool> make_new(const std::string& path, std::string_view bytes) override;
+  Result<void> append_line(const std::string& path, std::string_view line,
+                           std::uint64_t most) override;
   Result<std::optional<WallTime>> modified(const std::string& path) override;
   Result<bool> touch(const std::string& path) override;
   Result<void> remove(const std::string& path) override;

@@ -173,6 +173,24 @@ Result<Subscribed> LinuxSockets::receive(const std::string& path,
   return receiver;
 }
 
+Result<void> LinuxSockets::send(const std::string& path, std::string_view text) {
+  if (auto fits = check_socket_path(path); !fits) return std::unexpected(fits.error());
+  sockaddr_un address = socket_address(path);
+  // A name without a file begins with a zero, and every byte behind it counts.
+  const bool is_abstract = path.starts_with('@');
+  if (is_abstract) address.sun_path[0] = '\0';
+  const auto size =
+      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + (is_abstract ? 0 : 1));
+  const Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) return cannot("make a socket for", path);
+  const ssize_t sent = retried([&] {
+    return ::sendto(socket.get(), text.data(), text.size(), MSG_NOSIGNAL,
+                    reinterpret_cast<const sockaddr*>(&address), size);
+  });
+  if (sent != static_cast<ssize_t>(text.size())) return cannot("send to", path);
+  return {};
+}
+
 Result<Subscribed> LinuxSockets::read_fifo(const std::string& path,
                                            std::function<void(std::string_view)> callback) {
   auto fifo = open_fifo(path);

@@ -24,6 +24,7 @@ class LinuxSockets final : public Sockets {
   [[nodiscard]] Result<Subscribed> listen(
       const std::string& path, std::function<void(std::unique_ptr<Connection>)> callback) override;
   [[nodiscard]] Result<std::unique_ptr<Connection>> connect(const std::string& path) override;
+  Result<void> send(const std::string& path, std::string_view text) override;
   /// The fifo stays when the subscription ends.
   [[nodiscard]] Result<Subscribed> read_fifo(
       const std::string& path, std::function<void(std::string_view)> callback) override;

@@ -140,6 +140,31 @@ Result<bool> LinuxFiles::make_new(const std::string& path, std::string_view byte
   return cannot_do("write", path, error);
 }
 
+Result<void> LinuxFiles::append_line(const std::string& path, std::string_view line,
+                                     std::uint64_t most) {
+  const auto target = target_of(path);
+  if (!target) return std::unexpected(target.error());
+  std::string bytes(line);
+  bytes += '\n';
+  mode_t mode = 0600;
+  struct stat facts{};
+  if (::stat(target->c_str(), &facts) == 0) {
+    if (!S_ISREG(facts.st_mode)) return fail(on_one_line(path) + " is no plain file");
+    mode = facts.st_mode & 0777;
+    const bool is_full = static_cast<std::uint64_t>(facts.st_size) + bytes.size() > most;
+    if (is_full && ::rename(target->c_str(), (*target + ".1").c_str()) != 0 && errno != ENOENT) {
+      return cannot_do("put aside", *target, errno);
+    }
+  }
+  // O_NONBLOCK: a fifo in its place must not hold us.
+  constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  const Fd file(retried([&] { return ::open(target->c_str(), kFlags, mode); }));
+  if (!file) return cannot_do("write", *target, errno);
+  const ssize_t wrote = retried([&] { return ::write(file.get(), bytes.data(), bytes.size()); });
+  if (wrote == static_cast<ssize_t>(bytes.size())) return {};
+  return cannot_do("write", *target, wrote < 0 ? errno : ENOSPC);
+}
+
 Result<std::optional<WallTime>> LinuxFiles::modified(const std::string& path) {
   struct stat facts{};
   if (::stat(path.c_str(), &facts) != 0) {

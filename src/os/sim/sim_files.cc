@@ -103,6 +103,28 @@ Result<bool> SimDiskFiles::make_new(const std::string& path, std::string_view by
   return true;
 }
 
+Result<void> SimDiskFiles::append_line(const std::string& path, std::string_view line,
+                                       std::uint64_t most) {
+  if (!handle_->call_disk()) return sim_over();
+  const auto target = target_of(path);
+  if (!target) return std::unexpected(target.error());
+  const std::string bytes = std::string(line) + "\n";
+  const SimNodePtr folder = disk().make_all(folder_of(*target), SimKind::folder);
+  const std::string name = name_of(*target);
+  SimNodePtr node = disk().find(*target);
+  if (node != nullptr && node->kind != SimKind::file) return fail(path + " is no plain file");
+  if (node != nullptr && node->bytes.size() + bytes.size() > most) {
+    disk().move(*folder, name, name + ".1");
+    if (!handle_->call_disk()) return sim_over();
+    node = nullptr;
+  }
+  if (node == nullptr) node = disk().make(folder, name, SimKind::file);
+  const auto torn = [&](std::string_view some) { std::ignore = disk().grow(*node, some); };
+  if (!handle_->call_to_write(bytes, torn)) return sim_over();
+  const auto written = disk().grow(*node, bytes);
+  return written ? written : fail("cannot write " + *target + ": " + written.error().text);
+}
+
 Result<std::optional<WallTime>> SimDiskFiles::modified(const std::string& path) {
   if (!handle_->call_disk()) return sim_over();
   const auto target = target_of(path);

@@ -65,6 +65,12 @@ Result<Subscribed> SimSockets::receive(const std::string& path,
   return std::make_unique<SimBound>(std::move(receiver), *std::move(node), path);
 }
 
+Result<void> SimSockets::send(const std::string& path, std::string_view text) {
+  if (!handle_->call()) return sim_over();
+  if (handle_->kernel->send(handle_->row->facts.id.pid, path, text, true)) return {};
+  return fail("cannot send to " + path + ": Connection refused");
+}
+
 Result<Subscribed> SimSockets::listen(const std::string& path,
                                       std::function<void(std::unique_ptr<Connection>)> callback) {
   if (!handle_->call()) return sim_over();

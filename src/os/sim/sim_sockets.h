@@ -17,6 +17,7 @@ class SimSockets final : public Sockets {
   explicit SimSockets(SimHandlePtr handle) : handle_(std::move(handle)) {}
   [[nodiscard]] Result<Subscribed> receive(const std::string& path,
                                            std::function<void(const Datagram&)> callback) override;
+  Result<void> send(const std::string& path, std::string_view text) override;
   [[nodiscard]] Result<Subscribed> listen(
       const std::string& path, std::function<void(std::unique_ptr<Connection>)> callback) override;
   [[nodiscard]] Result<std::unique_ptr<Connection>> connect(const std::string& path) override;

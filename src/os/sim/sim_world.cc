@@ -64,6 +64,16 @@ Result<bool> SimFiles::make_new(const std::string& path, std::string_view bytes)
   return true;
 }
 
+Result<void> SimFiles::append_line(const std::string& path, std::string_view line,
+                                   std::uint64_t most) {
+  if (full) return fail("cannot write " + path + ": No space left on device");
+  std::string& text = contents[path];
+  if (text.size() + line.size() + 1 > most) contents[path + ".1"] = std::exchange(text, "");
+  text.append(line).append("\n");
+  if (now) times[path] = now();
+  return {};
+}
+
 Result<std::optional<WallTime>> SimFiles::modified(const std::string& path) {
   if (const auto found = broken.find(path); found != broken.end()) {
     return fail("cannot look at " + path + ": " + found->second);

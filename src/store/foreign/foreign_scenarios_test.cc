@@ -186,6 +186,9 @@ class ForgetfulFiles final : public Files {
     return files_.modified(path);
   }
   Result<bool> touch(const std::string&) override { return true; }
+  Result<void> append_line(const std::string&, std::string_view, std::uint64_t) override {
+    return fail("not asked");
+  }
   Result<void> remove(const std::string&) override { return {}; }
 
  private:

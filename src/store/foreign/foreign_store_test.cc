@@ -281,6 +281,9 @@ class ChangingFiles final : public Files {
   Result<bool> make_new(const std::string&, std::string_view) override { return false; }
   Result<std::optional<WallTime>> modified(const std::string&) override { return kChanged; }
   Result<bool> touch(const std::string&) override { return fail("not asked"); }
+  Result<void> append_line(const std::string&, std::string_view, std::uint64_t) override {
+    return fail("not asked");
+  }
   Result<void> remove(const std::string&) override { return {}; }
 
   int reads = 0;

@@ -281,6 +281,10 @@ class SharedFiles final : public Files {
     return files.modified(path);
   }
   Result<bool> touch(const std::string& path) override { return files.touch(path); }
+  Result<void> append_line(const std::string& path, std::string_view line,
+                           std::uint64_t most) override {
+    return files.append_line(path, line, most);
+  }
   Result<void> remove(const std::string& path) override { return files.remove(path); }
 
   SimFiles files;
