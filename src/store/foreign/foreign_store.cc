@@ -321,6 +321,30 @@ bool take_json(const ReadJson& json, const ForeignStore& store, const TimeContex
   return true;
 }
 
+Result<std::vector<StoreReading>> read_entries(Files& files, const ForeignStore& store,
+                                               const TimeContext& context) {
+  const auto path = time_path(store);
+  if (!path) return std::unexpected(path.error());
+  const auto step = std::ranges::find_if(path->steps, &JsonPath::Step::is_entry);
+  const std::string shown = in_quotes(format_json_path(*path));
+  if (step == path->steps.end()) return fail(shown + " names no entry of a registry");
+  const WholeText whole = read_whole(files, store.path);
+  if (whole.json.is_null()) return fail(whole.problem);
+  const ReadJson* const array = find_path(whole.json, {{path->steps.begin(), step}});
+  if (array == nullptr || !array->is_array()) return fail("no array for " + shown);
+  const JsonPath rest{{step + 1, path->steps.end()}};
+  std::vector<StoreReading> entries;
+  for (const ReadJson& each : *array) {
+    if (!is_wanted_entry(each, *step)) continue;
+    StoreReading& entry = entries.emplace_back();
+    take_entry(each, context, entry);
+    const ReadJson* const beat = find_path(each, rest);
+    if (beat == nullptr) continue;
+    if (const auto time = foreign_time_of(*beat, context)) entry.last_sign = time->at;
+  }
+  return entries;
+}
+
 StoreReading read_pid_file(Files& files, const std::string& path, const TimeContext& context) {
   return read_running(files, path, context);
 }

@@ -106,6 +106,10 @@ struct StoreReading {
 StoreReading read_store(Files& files, const ForeignStore& store, const TimeContext& context,
                         const ProcessLives& lives);
 
+/// All entries of a registry that its field means, in their order. Fails if it cannot be read.
+Result<std::vector<StoreReading>> read_entries(Files& files, const ForeignStore& store,
+                                               const TimeContext& context);
+
 /// A file with a bare pid, or `PID|<ps lstart>`: whose it is; its mtime is the sign.
 StoreReading read_pid_file(Files& files, const std::string& path, const TimeContext& context);
 
