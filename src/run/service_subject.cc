@@ -1,0 +1,176 @@
+// What cannot be looked at is not vouched for, and is not over either.
+#include "run/service_subject.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/quote.h"
+#include "judge/words.h"
+#include "run/hire.h"
+#include "store/home.h"
+
+namespace tend {
+namespace {
+
+using namespace std::chrono_literals;
+using Is = ServiceSubject::Is;
+using Look = ServiceSubject::Look;
+
+constexpr Duration kSameStart = 2s;  // clocks of others are that coarse
+
+bool is_at_fault(Verdict verdict) {
+  return verdict == Verdict::stalled || verdict == Verdict::dead || verdict == Verdict::looping ||
+         verdict == Verdict::orphaned || verdict == Verdict::finished;
+}
+
+bool is_gone(RunState state) {
+  return state == RunState::gone || state == RunState::zombie || state == RunState::reused;
+}
+
+}  // namespace
+
+WallTime process_began(Machine& machine, const ProcessId& process) {
+  const std::chrono::duration<double> seconds(machine.processes.started(process));
+  return WallTime{std::chrono::duration_cast<std::chrono::nanoseconds>(seconds)};
+}
+
+bool is_entry_of(const StoreReading& entry, const ProcessId& process, WallTime process_began) {
+  return entry.pid == process.pid && entry.started && process_began <= *entry.started + kSameStart;
+}
+
+std::optional<std::string> doubt_of_agent(Machine& machine, Folder& folder,
+                                          const Heartbeat& heartbeat) {
+  const std::string name = on_one_line(heartbeat.agent);
+  if (!has_keeper(machine, folder)) {
+    return fmt::format("no keeper stands by {}: nobody can say that it works", name);
+  }
+  if (!is_at_fault(heartbeat.verdict)) return std::nullopt;
+  return fmt::format("the verdict on {} is {}", name,
+                     kVerdictWords.at(static_cast<std::size_t>(heartbeat.verdict)));
+}
+
+ServiceSubject::ServiceSubject(Machine& machine, Folder& home, SubjectSettings settings)
+    : machine_(machine), home_(home), settings_(std::move(settings)) {}
+
+std::string ServiceSubject::asked() const {
+  if (!settings_.agent.empty()) return "agent " + settings_.agent;
+  if (settings_.process.pid != 0) return fmt::format("process {}", settings_.process.pid);
+  return "the entry of " + settings_.registry->path;
+}
+
+Look ServiceSubject::look() {
+  if (!settings_.agent.empty()) return look_at_agent();
+  if (settings_.process.pid != 0) return look_at(settings_.process, "");
+  return look_in_registry();
+}
+
+Look ServiceSubject::look_at_agent() {
+  const auto folder = machine_.folders.open(settings_.agent);
+  if (!folder) return {.is = Is::unfit, .words = folder.error().text, .process = {}, .id = {}};
+  const auto says = read_heartbeat(**folder);
+  if (!says) return {.is = Is::unfit, .words = says.error().text, .process = {}, .id = {}};
+  if (!*says || (*says)->life == 0) {
+    if (*says && is_terminal((*says)->status)) {
+      return {.is = Is::over, .words = "the agent is over", .process = {}, .id = {}};
+    }
+    return {.is = Is::none, .words = "the agent has not begun yet", .process = {}, .id = {}};
+  }
+  const Heartbeat& heartbeat = **says;
+  const std::string name = on_one_line(heartbeat.agent);
+  Look look{.is = Is::over, .words = {}, .process = heartbeat.process, .id = {}};
+  if (is_terminal(heartbeat.status)) {
+    look.words = fmt::format("{} is over: {}", name, on_one_line(heartbeat.ended_by));
+    return look;
+  }
+  const Condition condition = machine_.processes.open(heartbeat.process)->look();
+  if (is_gone(condition.state)) {
+    look.is = Is::none;
+    look.process.reset();
+    look.words = fmt::format("{} is between two lives", name);
+    return look;
+  }
+  look = look_at(heartbeat.process, "");
+  if (look.is != Is::at_work) return look;
+  if (auto doubt = doubt_of_agent(machine_, **folder, heartbeat)) {
+    look.is = Is::unfit;
+    look.words = *std::move(doubt);
+  }
+  return look;
+}
+
+/// The first entry may be of a process that is long gone, and of two that live the last to beat is
+/// meant. Once one was found it stays the subject, whatever else the registry says.
+Look ServiceSubject::look_in_registry() {
+  if (bound_) return look_at(*bound_, bound_id_);
+  const TimeContext context{.now = machine_.clock.wall()};
+  const auto entries = read_entries(machine_.files, *settings_.registry, context);
+  if (!entries) return {.is = Is::unfit, .words = entries.error().text, .process = {}, .id = {}};
+  const StoreReading* newest = nullptr;
+  for (const StoreReading& entry : *entries) {
+    const auto id = entry.pid == 0 ? Result<std::optional<ProcessId>>{std::nullopt}
+                                   : machine_.processes.identify(entry.pid);
+    if (!id || !*id || !is_entry_of(entry, **id, process_began(machine_, **id))) continue;
+    if (is_gone(machine_.processes.open(**id)->look().state)) continue;
+    if (newest != nullptr && newest->last_sign > entry.last_sign) continue;
+    newest = &entry;
+    bound_ = **id;
+    bound_id_ = entry.id;
+  }
+  if (bound_) return look_at(*bound_, bound_id_);
+  return {
+      .is = Is::none,
+      .words = entries->empty()
+                   ? "the registry has no such entry"
+                   : fmt::format("none of its {} in the registry has a living process that is "
+                                 "as old as it says",
+                                 entries->size() == 1 ? "one entry"
+                                                      : fmt::format("{} entries", entries->size())),
+      .process = {},
+      .id = {}};
+}
+
+Look ServiceSubject::look_at(const ProcessId& process, const std::string& id) {
+  const Condition condition = machine_.processes.open(process)->look();
+  Look look{.is = Is::unfit, .words = {}, .process = process, .id = id};
+  const std::string name = fmt::format("process {}", process.pid);
+  switch (condition.state) {
+    case RunState::running:
+      break;
+    case RunState::stopped:
+      look.words = name + " is stopped";
+      return look;
+    case RunState::unknown:
+      look.words = fmt::format("{} cannot be looked at: {}", name, condition.problem);
+      return look;
+    case RunState::zombie:
+    case RunState::gone:
+    case RunState::reused:
+      look.is = Is::over;
+      look.words = name + " is gone";
+      return look;
+  }
+  const bool is_agent = !settings_.agent.empty();  // whose keeper is asked by its folder
+  if (auto doubt = is_agent ? std::nullopt : doubt_of_keeper(process)) {
+    look.words = *std::move(doubt);
+    return look;
+  }
+  look.is = Is::at_work;
+  look.words = name + " runs";
+  return look;
+}
+
+/// It may be an agent of this home, whoever named its process.
+std::optional<std::string> ServiceSubject::doubt_of_keeper(const ProcessId& process) {
+  std::optional<std::string> doubt;
+  const auto seen = for_each_agent(home_, [&](const KnownAgent& known, Folder* open) {
+    const bool is_it = open != nullptr && known.heartbeat.process == process &&
+                       !is_terminal(known.heartbeat.status);
+    if (is_it) doubt = doubt_of_agent(machine_, *open, known.heartbeat);
+  });
+  if (!seen) return "the agents of this home cannot be looked at: " + seen.error().text;
+  return doubt;
+}
+
+}  // namespace tend
