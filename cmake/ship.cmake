@@ -55,6 +55,7 @@ if(TEND_SHIP)
     file(CREATE_LINK "../../../bin/tend" "${made}/compat/${name}" SYMBOLIC)
     install(FILES ${made}/compat/${name} DESTINATION ${CMAKE_INSTALL_DATADIR}/tend/compat)
   endforeach()
-  install(PROGRAMS compat/heartbeat-ack.sh DESTINATION ${CMAKE_INSTALL_DATADIR}/tend/compat)
+  install(PROGRAMS compat/heartbeat-ack.sh compat/heartbeat-service.sh
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/tend/compat)
   install(FILES ${made}/tend.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()

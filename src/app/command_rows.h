@@ -23,5 +23,6 @@ std::span<const CommandRow> tool_commands();      // commands_tools.cc
 std::span<const CommandRow> mail_commands();      // commands_mail.cc
 std::span<const CommandRow> gate_commands();      // commands_gate.cc
 std::span<const CommandRow> lease_commands();     // commands_lease.cc
+std::span<const CommandRow> service_commands();   // commands_service.cc
 
 }  // namespace tend

@@ -12,7 +12,7 @@ std::vector<CommandRow> joined_rows() {
   for (const auto& part :
        {starting_commands(), tree_commands(), reading_commands(), ordering_commands(),
         task_commands(), patrol_commands(), mail_commands(), gate_commands(), lease_commands(),
-        speaking_commands(), tool_commands()}) {
+        service_commands(), speaking_commands(), tool_commands()}) {
     rows.insert(rows.end(), part.begin(), part.end());
   }
   return rows;
