@@ -39,6 +39,8 @@ constexpr OptionRow kRunOptions[] = {
     kReadyFdOption,
     kNotifyOption,
     kTaskOption,
+    {.name = "service",
+     .help = "start a beater with it, which writes its sinks and renews its leases (tend service)"},
 };
 constexpr std::string_view kRunExamples[] = {
     "tend run -- ./train.sh",

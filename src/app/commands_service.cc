@@ -20,6 +20,10 @@ constexpr OptionRow kPid{.name = "pid",
                          .kind = ValueKind::text,
                          .value = "N",
                          .help = "beat for this process, and no other that gets its number"};
+constexpr OptionRow kCaller{.name = "caller",
+                            .help =
+                                "beat for the program that runs this command, shells not "
+                                "counted: for hooks"};
 constexpr OptionRow kInterval{.name = "interval",
                               .kind = ValueKind::text,
                               .value = "DUR",
@@ -34,9 +38,15 @@ constexpr OptionRow kRoot{.name = "root",
                           .value = "DIR",
                           .help = "the folder of that system, /app/workspace if it is not given"};
 
-constexpr OptionRow kStartOptions[] = {kPidfile, kAgent, kPid, kInterval, kPreset, kRoot, kJson};
+constexpr OptionRow kStartOptions[] = {kPidfile, kAgent, kPid,   kCaller, kInterval,
+                                       kPreset,  kRoot,  kQuiet, kJson};
 constexpr OptionRow kRunOptions[] = {kPidfile, kAgent, kPid, kInterval, kPreset, kRoot};
-constexpr OptionRow kStopOptions[] = {kPidfile, kAgent, kJson};
+constexpr OptionRow kStopOptions[] = {
+    kPidfile,
+    kAgent,
+    {.name = "caller", .help = "only if it beats for the program that runs this command"},
+    kQuiet,
+    kJson};
 constexpr OptionRow kStatusOptions[] = {
     kPidfile, kAgent, {.name = "quiet", .letter = 'q', .help = "print the first line only"}, kJson};
 
@@ -75,7 +85,8 @@ constexpr CommandRow kService[] = {
             "is none yet, nothing is beaten, and it looks again.\n\n"
             "A beat that could not be written is a failure, and is counted as one; not to be the "
             "leader is a failure, too. It is shown once and then more and more rarely.\n\n"
-            "Exit status: 0 started, 1 it runs already or cannot begin.",
+            "Exit status: 0 started, 1 it runs already or cannot begin; with --quiet 0 if it runs "
+            "already.",
         .options = kStartOptions,
         .examples = kStartExamples,
         .body = service_start_command,

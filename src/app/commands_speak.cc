@@ -89,9 +89,22 @@ constexpr OptionRow kHooksOptions[] = {
     {.name = "project", .help = "in the settings of the working folder, not in your own"},
     {.name = "dry-run", .help = "show what would change, and change nothing"},
 };
+constexpr OptionRow kHooksInstallOptions[] = {
+    kHooksOptions[0],
+    kHooksOptions[1],
+    {.name = "service",
+     .kind = ValueKind::file,
+     .value = "FILE",
+     .help = "every session also starts a beater for itself, with this pid file, and ends it"},
+    {.name = "service-root",
+     .kind = ValueKind::file,
+     .value = "DIR",
+     .help = "where that beater finds registry and lease (tend service start --preset hyrm)"},
+};
 constexpr OptionRow kHooksStatusOptions[] = {kJson};
-constexpr std::string_view kHooksInstallExamples[] = {"tend hooks install claude",
-                                                      "tend hooks install --dry-run codex"};
+constexpr std::string_view kHooksInstallExamples[] = {
+    "tend hooks install claude", "tend hooks install --dry-run codex",
+    "tend hooks install claude --project --service .beat.pid"};
 constexpr std::string_view kHooksUninstallExamples[] = {"tend hooks uninstall --project gemini"};
 constexpr std::string_view kHooksStatusExamples[] = {"tend hooks status"};
 
@@ -187,16 +200,16 @@ constexpr CommandRow kSpeaking[] = {
             "beside it once, as FILE.tend-backup. Sessions that run already read their settings "
             "when they are started again.",
         .positionals = kHookPositionals,
-        .options = kHooksOptions,
+        .options = kHooksInstallOptions,
         .examples = kHooksInstallExamples,
         .body = hooks_install_command,
     },
     {
         .name = "hooks uninstall",
         .summary = "Take tend hook out of the settings of a coding agent",
-        .text =
-            "Removes the hooks that run tend hook and nothing else. A file that was not changed "
-            "since it was made for them is as it was before, byte for byte.",
+        .text = "Removes the hooks that run tend hook or a beater, and nothing else. A file that "
+                "was not changed "
+                "since it was made for them is as it was before, byte for byte.",
         .positionals = kHookPositionals,
         .options = kHooksOptions,
         .examples = kHooksUninstallExamples,

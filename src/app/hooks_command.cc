@@ -76,10 +76,25 @@ Error in_file(const std::string& path, const Error& error) {
   return Error{on_one_line(path) + ": " + error.text};
 }
 
-Result<Change> plan_install(HookAgent agent, Change change, World& world) {
+/// What starts and ends the beater of a session, if that was asked for. Paths stay as they were
+/// typed: relative ones are of the folder that the session works in.
+std::optional<ServiceWords> service_typed(const Arguments& arguments) {
+  const auto pidfile = arguments.value("service");
+  if (!pidfile) return std::nullopt;
+  ServiceWords words{.start = {"--quiet", "--pidfile", *pidfile},
+                     .stop = {"--quiet", "--pidfile", *pidfile}};
+  if (const auto root = arguments.value("service-root")) {
+    words.start.insert(words.start.end(), {"--preset", "hyrm", "--root", *root});
+  }
+  return words;
+}
+
+Result<Change> plan_install(HookAgent agent, Change change, World& world,
+                            const std::optional<ServiceWords>& service) {
   const auto program = own_program(world);
   if (!program) return std::unexpected(program.error());
   auto after = with_hooks(change.before.value_or(""), agent, *program);
+  if (after && service) after = with_service(*after, agent, *program, *service);
   if (!after) return std::unexpected(in_file(change.path, after.error()));
   change.after = *std::move(after);
   return change;
@@ -205,7 +220,8 @@ std::string as_json(const Row& row) {
                               {"installed", row.installed()},
                               {"events", row.found.events},
                               {"of", hooked_events(row.agent).size()},
-                              {"programs", row.found.programs}};
+                              {"programs", row.found.programs},
+                              {"service", row.found.service}};
   if (!row.problem.empty()) json["problem"] = row.problem;
   using Handler = nlohmann::ordered_json::error_handler_t;
   return json.dump(-1, ' ', false, Handler::replace) + "\n";
@@ -222,6 +238,7 @@ std::string as_line(const Row& row) {
   if (!row.problem.empty()) return line + ": " + row.problem + "\n";
   line += "  " + on_one_line(row.file);
   for (const std::string& program : row.found.programs) line += "  " + on_one_line(program);
+  if (row.found.service) line += "  with a service";
   return line + "\n";
 }
 
@@ -232,7 +249,11 @@ int hooks_install_command(const Arguments& arguments, World& world) {
   const Call call = call_of(arguments);
   auto settings = read_settings(call, world);
   if (!settings) return complain(world, kName, settings.error().text, kExitNo);
-  const auto change = plan_install(call.agent, *std::move(settings), world);
+  if (arguments.has("service-root") && !arguments.has("service")) {
+    return complain(world, kName, "--service-root needs --service FILE", kExitUsage);
+  }
+  const auto change =
+      plan_install(call.agent, *std::move(settings), world, service_typed(arguments));
   if (!change) return complain(world, kName, change.error().text, kExitNo);
   if (call.dry_run) return show(*change, world);
   if (change->after == change->before) return say(*change, "all hooks are there already", world);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -151,6 +152,27 @@ std::string arguments_of(HookAgent agent) {
   return " hook " + std::string(kHookAgents[static_cast<std::size_t>(agent)]);
 }
 
+constexpr std::string_view kStartsService = " service start --caller";
+constexpr std::string_view kStopsService = " service stop --caller";
+constexpr int kServiceMayTake = 15;  // seconds: to come, or to be ended
+
+bool is_tend(const std::string& program) { return program == "tend" || program.ends_with("/tend"); }
+
+/// Which handlers are meant.
+using Ours = bool (*)(const Json& handler, HookAgent agent);
+
+/// One that starts or ends a beater.
+bool is_service(const Json& handler, HookAgent /*agent*/) {
+  const auto command = handler.is_object() ? handler.find("command") : handler.end();
+  if (command == handler.end() || !command->is_string()) return false;
+  const std::string_view text = command->get_ref<const std::string&>();
+  for (const std::string_view words : {kStartsService, kStopsService}) {
+    const auto at = text.find(words);
+    if (at != text.npos && is_tend(from_the_shell(text.substr(0, at)))) return true;
+  }
+  return false;
+}
+
 /// The program of a handler of ours; "" for those of others.
 std::string program_of(const Json& handler, HookAgent agent) {
   if (!handler.is_object()) return "";
@@ -161,19 +183,36 @@ std::string program_of(const Json& handler, HookAgent agent) {
   if (!text.ends_with(arguments)) return "";
   text.remove_suffix(arguments.size());
   std::string program = from_the_shell(text);
-  const bool is_tend = program == "tend" || program.ends_with("/tend");
-  return is_tend ? program : "";
+  return is_tend(program) ? program : "";
+}
+
+bool is_hook(const Json& handler, HookAgent agent) { return !program_of(handler, agent).empty(); }
+bool is_either(const Json& handler, HookAgent agent) {
+  return is_hook(handler, agent) || is_service(handler, agent);
+}
+
+Json handler_of(HookAgent agent, std::string_view name, const std::string& command, int seconds) {
+  constexpr int kMillisecond = 1000;  // gemini's unit; the others count seconds
+  Json handler = Json::object();
+  if (agent == HookAgent::gemini) handler["name"] = name;
+  handler["type"] = "command";
+  handler["command"] = command;
+  handler["timeout"] = seconds * (agent == HookAgent::gemini ? kMillisecond : 1);
+  return handler;
 }
 
 Json handler_for(const HookedEvent& row, HookAgent agent, const std::string& program) {
-  constexpr int kMillisecond = 1000;  // gemini's unit; the others count seconds
-  Json handler = Json::object();
-  if (agent == HookAgent::gemini) handler["name"] = "tend";
-  handler["type"] = "command";
-  handler["command"] = for_the_shell(program) + arguments_of(agent);
-  handler["timeout"] = row.longest_seconds * (agent == HookAgent::gemini ? kMillisecond : 1);
+  Json handler =
+      handler_of(agent, "tend", for_the_shell(program) + arguments_of(agent), row.longest_seconds);
   if (row.async && agent == HookAgent::claude) handler["async"] = true;
   return handler;
+}
+
+Json service_handler(HookAgent agent, const std::string& program, std::string_view verb,
+                     const std::vector<std::string>& words, int seconds) {
+  std::string command = for_the_shell(program) + std::string(verb);
+  for (const std::string& word : words) command += " " + for_the_shell(word);
+  return handler_of(agent, "tend-service", command, seconds);
 }
 
 // ---- Groups of handlers: {"matcher": "...", "hooks": [handler, ...]}
@@ -186,13 +225,13 @@ Json* handlers_of(Json& group) {
 
 /// Removes our handlers from the groups of one event, but the first `kept` of them. A group that is
 /// empty because of this goes too.
-bool remove_ours(Json& groups, HookAgent agent, std::size_t kept) {
+bool remove_ours(Json& groups, HookAgent agent, std::size_t kept, Ours is_ours) {
   bool removed = false;
   for (std::size_t g = 0; g < groups.size();) {
     Json* const handlers = handlers_of(groups[g]);
     bool removed_here = false;
     for (std::size_t h = 0; handlers != nullptr && h < handlers->size();) {
-      const bool ours = !program_of((*handlers)[h], agent).empty();
+      const bool ours = is_ours((*handlers)[h], agent);
       if (ours && kept == 0) {
         handlers->erase(h);
         removed_here = true;
@@ -211,21 +250,21 @@ bool remove_ours(Json& groups, HookAgent agent, std::size_t kept) {
   return removed;
 }
 
-Json* first_of_ours(Json& groups, HookAgent agent) {
+Json* first_of_ours(Json& groups, HookAgent agent, Ours is_ours) {
   for (Json& group : groups) {
     Json* const handlers = handlers_of(group);
     if (handlers == nullptr) continue;
     for (Json& handler : *handlers) {
-      if (!program_of(handler, agent).empty()) return &handler;
+      if (is_ours(handler, agent)) return &handler;
     }
   }
   return nullptr;
 }
 
 /// Whether something had to change for `groups` to hold exactly this handler of ours.
-bool put(Json& groups, HookAgent agent, const Json& wanted) {
-  const bool removed = remove_ours(groups, agent, 1);
-  Json* const ours = first_of_ours(groups, agent);
+bool put(Json& groups, HookAgent agent, const Json& wanted, Ours is_ours) {
+  const bool removed = remove_ours(groups, agent, 1, is_ours);
+  Json* const ours = first_of_ours(groups, agent, is_ours);
   if (ours == nullptr) {
     Json group = Json::object();
     group["hooks"] = Json::array({wanted});
@@ -243,17 +282,38 @@ bool is_hooked(HookAgent agent, std::string_view event) {
 }
 
 /// Removes ours from all events, or from those that are not hooked any more.
-bool remove_from_events(Json& hooks, HookAgent agent, bool also_hooked) {
+bool remove_from_events(Json& hooks, HookAgent agent, bool also_hooked, Ours is_ours) {
   std::vector<std::string> empty;
   bool removed = false;
   for (auto& [event, groups] : hooks.items()) {
     if (!groups.is_array() || (!also_hooked && is_hooked(agent, event))) continue;
-    if (!remove_ours(groups, agent, 0)) continue;
+    if (!remove_ours(groups, agent, 0, is_ours)) continue;
     removed = true;
     if (groups.empty()) empty.push_back(event);
   }
   for (const std::string& event : empty) hooks.erase(event);
   return removed;
+}
+
+Result<bool> put_at(Json& hooks, const std::string& event, HookAgent agent, const Json& wanted,
+                    Ours is_ours) {
+  if (!hooks.contains(event)) hooks[event] = Json::array();
+  Json& groups = hooks[event];
+  if (!groups.is_array()) return fail("\"hooks\"." + in_quotes(event) + " in it is no list");
+  return put(groups, agent, wanted, is_ours);
+}
+
+/// The text with its hooks changed; the very same if `change` says that nothing was.
+Result<std::string> changed_text(std::string_view text,
+                                 const std::function<Result<bool>(Json& hooks)>& change) {
+  auto json = parse(text);
+  if (!json) return std::unexpected(json.error());
+  if (!json->contains("hooks")) (*json)["hooks"] = Json::object();
+  Json& hooks = (*json)["hooks"];
+  if (!hooks.is_object()) return fail("\"hooks\" in it is no object");
+  const auto changed = change(hooks);
+  if (!changed) return std::unexpected(changed.error());
+  return *changed ? write(*json, layout_of(text)) : std::string(text);
 }
 
 }  // namespace
@@ -271,20 +331,34 @@ std::span<const HookedEvent> hooked_events(HookAgent agent) {
 }
 
 Result<std::string> with_hooks(std::string_view text, HookAgent agent, const std::string& program) {
-  auto json = parse(text);
-  if (!json) return std::unexpected(json.error());
-  if (!json->contains("hooks")) (*json)["hooks"] = Json::object();
-  Json& hooks = (*json)["hooks"];
-  if (!hooks.is_object()) return fail("\"hooks\" in it is no object");
-  bool changed = remove_from_events(hooks, agent, false);
-  for (const HookedEvent& row : hooked_events(agent)) {
-    const std::string event(row.event);
-    if (!hooks.contains(event)) hooks[event] = Json::array();
-    Json& groups = hooks[event];
-    if (!groups.is_array()) return fail("\"hooks\"." + in_quotes(event) + " in it is no list");
-    if (put(groups, agent, handler_for(row, agent, program))) changed = true;
-  }
-  return changed ? write(*json, layout_of(text)) : std::string(text);
+  return changed_text(text, [&](Json& hooks) -> Result<bool> {
+    bool changed = remove_from_events(hooks, agent, false, is_hook);
+    for (const HookedEvent& row : hooked_events(agent)) {
+      const auto done =
+          put_at(hooks, std::string(row.event), agent, handler_for(row, agent, program), is_hook);
+      if (!done) return done;
+      changed = changed || *done;
+    }
+    return changed;
+  });
+}
+
+Result<std::string> with_service(std::string_view text, HookAgent agent, const std::string& program,
+                                 const ServiceWords& words) {
+  constexpr int kMostAtTheEnd = 3;  // what all of them allow there
+  return changed_text(text, [&](Json& hooks) -> Result<bool> {
+    const auto starts = put_at(
+        hooks, "SessionStart", agent,
+        service_handler(agent, program, kStartsService, words.start, kServiceMayTake), is_service);
+    if (!starts) return starts;
+    const auto stops =
+        put_at(hooks, "SessionEnd", agent,
+               service_handler(agent, program, kStopsService, words.stop,
+                               agent == HookAgent::codex ? kMostAtTheEnd : kServiceMayTake),
+               is_service);
+    if (!stops) return stops;
+    return *starts || *stops;
+  });
 }
 
 Result<std::string> without_hooks(std::string_view text, HookAgent agent) {
@@ -292,7 +366,7 @@ Result<std::string> without_hooks(std::string_view text, HookAgent agent) {
   if (!json) return std::unexpected(json.error());
   const auto hooks = json->find("hooks");
   if (hooks == json->end() || !hooks->is_object()) return std::string(text);
-  if (!remove_from_events(*hooks, agent, true)) return std::string(text);
+  if (!remove_from_events(*hooks, agent, true, is_either)) return std::string(text);
   if (hooks->empty()) json->erase("hooks");
   return write(*json, layout_of(text));
 }
@@ -306,7 +380,8 @@ Result<HooksFound> find_hooks(std::string_view text, HookAgent agent) {
   for (const HookedEvent& row : hooked_events(agent)) {
     const auto groups = hooks->find(std::string(row.event));
     if (groups == hooks->end() || !groups->is_array()) continue;
-    const Json* const ours = first_of_ours(*groups, agent);
+    if (first_of_ours(*groups, agent, is_service) != nullptr) found.service = true;
+    const Json* const ours = first_of_ours(*groups, agent, is_hook);
     if (ours == nullptr) continue;
     ++found.events;
     found.programs.insert(program_of(*ours, agent));

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/hook_signals.h"
 #include "base/result.h"
@@ -25,14 +26,24 @@ std::span<const HookedEvent> hooked_events(HookAgent agent);
 /// there already. Blank text counts as an empty object; errors name line and column.
 Result<std::string> with_hooks(std::string_view text, HookAgent agent, const std::string& program);
 
-/// The file without any of these hooks, whatever `tend` they run. The very same text if there is
-/// none.
+/// The file with hooks that start a beater with a session and end it with that. `start` and `stop`
+/// are the options of `tend service start --caller` and `tend service stop --caller`.
+struct ServiceWords {
+  std::vector<std::string> start;
+  std::vector<std::string> stop;
+};
+Result<std::string> with_service(std::string_view text, HookAgent agent, const std::string& program,
+                                 const ServiceWords& words);
+
+/// The file without any hook of both kinds, whatever `tend` they run. The very same text if there
+/// is none.
 Result<std::string> without_hooks(std::string_view text, HookAgent agent);
 
 /// What stands in a file.
 struct HooksFound {
   std::size_t events = 0;            // of hooked_events(), those with a hook of ours
   std::set<std::string> programs{};  // that they run
+  bool service = false;              // a session starts and ends a beater
 };
 Result<HooksFound> find_hooks(std::string_view text, HookAgent agent);
 

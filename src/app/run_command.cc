@@ -11,6 +11,7 @@
 #include "app/awaiting.h"
 #include "app/dispatch_command.h"
 #include "app/home_option.h"
+#include "app/service_commands.h"
 #include "app/task_option.h"
 #include "base/name.h"
 #include "run/family.h"
@@ -100,6 +101,12 @@ Result<Keeper::Began> begin_keeping(Machine& machine, Keeper& keeper, Folder& fo
   }
 }
 
+/// Beside an agent that is there already: it goes on without one.
+void begin_service(World& world, Home& home, const std::string& folder) {
+  const auto begun = start_service_of(world, home, folder);
+  if (!begun) complain(world, "run", "it has no service: " + begun.error().text, kExitNo);
+}
+
 /// Whether keep_command() could begin with what there is now.
 Result<void> check_reload(World& world, const std::string& path) {
   const auto folder = world.machines.machine().folders.open(path);
@@ -149,6 +156,7 @@ int run_command(const Arguments& arguments, World& world) {
                           : start_keeper(machine, *program, (*folder)->path(),
                                          {.inherit_input = agent->inherit_input});
   if (!started) return complain(world, "run", started.error().text, kExitNo);
+  if (arguments.has("service")) begin_service(world, *home, (*folder)->path());
   if (arguments.has("detach")) return detached(world, machine, **folder, *agent);
   const Awaiting awaiting(world, (*folder)->path(), agent->parent_heartbeat);
   Viewer viewer(machine, **folder, *program, agent->inherit_input, Viewer::From::start, world.out,

@@ -3,6 +3,7 @@
 #include "app/service_call.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -23,6 +24,7 @@ using namespace std::chrono_literals;
 constexpr Duration kShortestInterval = 1s;
 constexpr Duration kLongestInterval = 24h;
 constexpr std::size_t kMostOfPidfile = 64;
+constexpr std::size_t kMostAncestors = 16;
 constexpr std::string_view kOrchestrator = "orchestrator";
 constexpr std::string_view kAgentsPidfile = "/service.pid";
 constexpr std::string_view kUsualRoot = "/app/workspace";  // of the preset hyrm
@@ -160,6 +162,19 @@ Result<void> check_needs(Machine& machine, const std::string& root, ServiceCall&
 
 }  // namespace
 
+Result<ProcessId> calling_process(World& world, Machine& machine) {
+  constexpr auto kShells =
+      std::to_array<std::string_view>({"sh", "bash", "dash", "zsh", "fish", "ksh", "busybox"});
+  for (const Ancestor& above : world.caller.ancestors(kMostAncestors)) {
+    if (std::ranges::find(kShells, above.name) != kShells.end()) continue;
+    const auto id = machine.processes.identify(above.pid);
+    if (!id) return std::unexpected(id.error());
+    if (!*id || (*id)->start_ticks != above.start_ticks) break;
+    return **id;
+  }
+  return fail("--caller: no program can be seen that runs this command");
+}
+
 std::optional<std::int64_t> pid_in(Files& files, const std::string& pidfile) {
   const auto text = files.read(pidfile, kMostOfPidfile);
   if (!text || !*text) return std::nullopt;
@@ -211,9 +226,9 @@ Result<ServiceCall> service_call(const Arguments& arguments, World& world, Home&
     call.words.emplace_back(option);
     call.words.push_back(std::move(value));
   };
-  if (arguments.has("agent") && arguments.has("pid")) {
-    return fail("--agent and --pid: choose one");
-  }
+  const auto given = std::ranges::count_if(std::array{"agent", "pid", "caller"},
+                                           [&](const char* one) { return arguments.has(one); });
+  if (given > 1) return fail("--agent, --pid and --caller: choose one");
   Heartbeat heartbeat;
   if (arguments.has("agent")) {
     const auto agent = agent_typed(arguments, home);
@@ -225,8 +240,9 @@ Result<ServiceCall> service_call(const Arguments& arguments, World& world, Home&
     settings.subject.agent = agent->folder->path();
     also("--agent", settings.subject.agent);
   }
-  if (const auto pid = arguments.value("pid")) {
-    const auto process = process_typed(machine, *pid);
+  if (arguments.has("pid") || arguments.has("caller")) {
+    const auto process = arguments.has("caller") ? calling_process(world, machine)
+                                                 : process_typed(machine, *arguments.value("pid"));
     if (!process) return std::unexpected(process.error());
     settings.subject.process = *process;
     also("--pid", fmt::format("{}@{}", process->pid, process->start_ticks));

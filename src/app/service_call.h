@@ -22,6 +22,9 @@ Result<std::string> pidfile_of(const Arguments& arguments, Home& home);
 /// is this very service, else ours.
 Result<Home> home_of_service(const Arguments& arguments, World& world);
 
+/// The program that runs this command, shells not counted: whose hook it is.
+Result<ProcessId> calling_process(World& world, Machine& machine);
+
 /// The number in a pid file; nullopt if there is none.
 std::optional<std::int64_t> pid_in(Files& files, const std::string& pidfile);
 

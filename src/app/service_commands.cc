@@ -21,6 +21,7 @@
 #include "run/child_look.h"
 #include "run/moment.h"
 #include "run/service.h"
+#include "store/lease_files.h"
 #include "store/service_file.h"
 
 namespace tend {
@@ -45,6 +46,7 @@ int refuse(const Arguments& arguments, World& world, std::string_view command,
 
 int say_done(const Arguments& arguments, World& world, std::string_view action,
              const std::string& pidfile, std::int64_t pid) {
+  if (arguments.has("quiet")) return kExitYes;
   if (arguments.has("json")) {
     world.out.write(
         json_line({{"ok", true}, {"action", action}, {"pid", pid}, {"pidfile", pidfile}}));
@@ -265,6 +267,7 @@ int service_start_command(const Arguments& arguments, World& world) {
   auto found = find_service(arguments, *home);
   if (!found) return no("bad-input", found.error().text, kExitUsage);
   if (found->state.held) {
+    if (arguments.has("quiet")) return kExitYes;
     return no("running",
               fmt::format("it is already running (PID: {})", found->state.record.process.pid),
               kExitNo);
@@ -290,7 +293,19 @@ int service_stop_command(const Arguments& arguments, World& world) {
     return refuse(arguments, world, kName, "bad-input", found.error().text, kExitUsage);
   }
   Machine& machine = home->machine;
+  if (arguments.has("caller") && found->state.held) {
+    const auto caller = calling_process(world, machine);
+    if (!caller) {
+      return refuse(arguments, world, kName, "bad-input", caller.error().text, kExitUsage);
+    }
+    const auto status = read_service_status(*found->folder);
+    if (!status || !*status || (*status)->subject_process != *caller) {
+      if (arguments.has("quiet")) return kExitYes;
+      return refuse(arguments, world, kName, "of-another", "it beats for another program", kExitNo);
+    }
+  }
   if (!found->state.held) {
+    if (arguments.has("quiet")) return kExitYes;
     const auto stale = pid_in(machine.files, found->pidfile);
     sweep_pidfile(machine, *found);
     if (arguments.has("json")) {
@@ -346,7 +361,9 @@ int service_run_command(const Arguments& arguments, World& world) {
   if (!folder) return complain(world, kName, folder.error().text, kExitNo);
   const auto looked_at = service_folder(*home->folder, *pidfile);
   if (!looked_at) return complain(world, kName, looked_at.error().text, kExitNo);
-  Service service(home->machine, *home->folder, *std::move(folder), std::move(call->settings));
+  LeaseFiles leases(*home->folder);
+  LeaseDesk desk(home->machine, *home->folder, leases);
+  Service service(desk, *std::move(folder), std::move(call->settings));
   const auto began = begin(home->machine, service, **looked_at);
   if (!began) return complain(world, kName, began.error().text, kExitNo);
   if (*began == Service::Began::held_by_another) {

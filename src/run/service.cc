@@ -43,15 +43,15 @@ Result<std::unique_ptr<Folder>> service_folder(Folder& home, const std::string& 
   return (*services)->make_folder(service_folder_name(pidfile));
 }
 
-Service::Service(Machine& machine, Folder& home, std::unique_ptr<Folder> folder,
-                 ServiceSettings settings)
-    : machine_(machine),
+Service::Service(LeaseDesk& desk, std::unique_ptr<Folder> folder, ServiceSettings settings)
+    : machine_(desk.machine()),
       folder_(std::move(folder)),
       settings_(std::move(settings)),
-      subject_(machine, home, settings_.subject),
-      log_(machine, settings_.log.empty() ? folder_->path() + "/service.log" : settings_.log,
+      subject_(desk, settings_.subject),
+      leases_(desk),
+      log_(machine_, settings_.log.empty() ? folder_->path() + "/service.log" : settings_.log,
            settings_.shared_log),
-      notify_(machine, settings_.manager) {}
+      notify_(machine_, settings_.manager) {}
 
 // --- Coming and going ---------------------------------------------------------------------------
 
@@ -165,6 +165,7 @@ void Service::write(const BeatFor& whom) {
   errors_.clear();
   written_.clear();
   tries_ = 0;
+  again_in_ = settings_.interval;
   for (std::size_t i = 0; i < settings_.sinks.size(); ++i) to_write_.push_back(i);
   try_stores();
 }
@@ -192,6 +193,7 @@ void Service::note(const PartDone& done) {
     status_.parts.push_back({.name = done.name});
     part = status_.parts.end() - 1;
   }
+  if (done.again_in > Duration::zero()) again_in_ = std::min(again_in_, done.again_in);
   if (done.problem.empty()) {
     ++part->success;
     part->last_error.clear();
@@ -204,9 +206,7 @@ void Service::note(const PartDone& done) {
 
 void Service::finish() {
   if (!whom_.id.empty()) status_.subject_id = whom_.id;
-  if (settings_.more) {
-    for (const PartDone& done : settings_.more(whom_)) note(done);
-  }
+  for (const PartDone& done : leases_.renew(whom_.process)) note(done);
   if (!errors_.empty()) {
     const auto failed = static_cast<std::uint32_t>(std::min<std::uint64_t>(
         status_.failed_in_row + 1, std::numeric_limits<std::uint32_t>::max()));
@@ -234,7 +234,7 @@ void Service::succeed() {
            fmt::format("Heartbeat of process {}{}{}: {}", whom_.process.pid,
                        whom_.id.empty() ? "" : ", ", whom_.id, written_),
            status_.success == 1 ? For::all : For::itself);
-  wait(settings_.interval);
+  wait(again_in_);
 }
 
 /// Said at the first one, the second, the fourth, the eighth ...

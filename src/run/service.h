@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,15 +14,14 @@
 #include "base/result.h"
 #include "os/machine.h"
 #include "run/hire.h"
+#include "run/lease_desk.h"
 #include "run/service_beat.h"
+#include "run/service_leases.h"
 #include "run/service_subject.h"
 #include "run/service_voice.h"
 #include "store/service_file.h"
 
 namespace tend {
-
-/// What else a beat does for a process that was proven to work: one for each thing it wrote.
-using MoreBeats = std::function<std::vector<PartDone>(const BeatFor& whom)>;
 
 struct ServiceSettings {
   std::string pidfile;  // absolute
@@ -31,7 +29,6 @@ struct ServiceSettings {
   Duration interval = std::chrono::seconds{60};
   SubjectSettings subject;
   std::vector<AgentStore> sinks;
-  MoreBeats more;          // may be empty
   std::string log;         // "": in its folder of the home
   std::string shared_log;  // "": none
   ServiceManager manager;
@@ -45,7 +42,7 @@ class Service {
   enum class Began : std::uint8_t { at_work, held_by_another };
 
   /// `folder` is its service_folder().
-  Service(Machine& machine, Folder& home, std::unique_ptr<Folder> folder, ServiceSettings settings);
+  Service(LeaseDesk& desk, std::unique_ptr<Folder> folder, ServiceSettings settings);
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
@@ -78,6 +75,7 @@ class Service {
   std::unique_ptr<Folder> folder_;
   ServiceSettings settings_;
   ServiceSubject subject_;
+  ServiceLeases leases_;
   ServiceLog log_;
   ServiceNotify notify_;
   std::unique_ptr<ServiceLock> lock_;
@@ -92,6 +90,7 @@ class Service {
   int tries_ = 0;
   std::string errors_;
   std::string written_;
+  Duration again_in_{};
 
   std::string skipped_because_;  // that was said
   std::uint32_t skipped_in_row_ = 0;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/quote.h"
+#include "judge/lease.h"
 #include "run/service_subject.h"
 #include "run/store_watch.h"
 #include "store/foreign/foreign_command.h"
@@ -32,10 +33,7 @@ Result<std::string> id_in_registry(Machine& machine, const ForeignStore& store,
 }
 
 /// Younger than it has to be.
-bool is_fresh(Machine& machine, const AgentStore& store, const TimeContext& context,
-              const ProcessLives& lives) {
-  if (store.refresh_after <= Duration::zero()) return false;
-  const StoreReading there = read_store(machine.files, store.store, context, lives);
+bool is_fresh(const AgentStore& store, const StoreReading& there, const TimeContext& context) {
   return there.last_sign && *there.last_sign <= context.now &&
          context.now - *there.last_sign < store.refresh_after;
 }
@@ -43,7 +41,7 @@ bool is_fresh(Machine& machine, const AgentStore& store, const TimeContext& cont
 }  // namespace
 
 PartDone beat_store(Machine& machine, const AgentStore& store, BeatFor& whom) {
-  PartDone done{.name = store.name, .problem = {}, .busy = false};
+  PartDone done{.name = store.name, .problem = {}, .busy = false, .again_in = {}};
   if (asks_command(store.store.kind)) {
     done.problem = "a service writes files and asks no commands: leave this sink to `tend beat`";
     return done;
@@ -62,7 +60,9 @@ PartDone beat_store(Machine& machine, const AgentStore& store, BeatFor& whom) {
     if (pid != whom.process.pid) return process_lives(machine, pid, started);
     return machine.processes.open(whom.process)->look().state == RunState::running;
   };
-  if (is_fresh(machine, store, context, lives)) return done;
+  const StoreReading there = read_store(machine.files, store.store, context, lives);
+  if (there.ttl) done.again_in = lease_renews_after(*there.ttl);
+  if (is_fresh(store, there, context)) return done;
   StoreBeat beat;
   beat.pid = whom.process.pid;
   // The entry of a registry is younger than its process, and was held against it already.

@@ -19,6 +19,7 @@ struct PartDone {
   std::string name;
   std::string problem;  // "": written, or fresh enough to be left alone
   bool busy = false;    // others hold its lock: worth another try in a moment
+  Duration again_in{};  // when the next one is due at the latest; 0: no matter
 };
 
 /// Takes from a registry what its entry calls the process, if that is not known yet.

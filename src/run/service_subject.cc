@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/quote.h"
-#include "judge/words.h"
-#include "run/hire.h"
+#include "judge/lease.h"
+#include "store/heartbeat.h"
 #include "store/home.h"
 
 namespace tend {
@@ -19,11 +19,6 @@ using Is = ServiceSubject::Is;
 using Look = ServiceSubject::Look;
 
 constexpr Duration kSameStart = 2s;  // clocks of others are that coarse
-
-bool is_at_fault(Verdict verdict) {
-  return verdict == Verdict::stalled || verdict == Verdict::dead || verdict == Verdict::looping ||
-         verdict == Verdict::orphaned || verdict == Verdict::finished;
-}
 
 bool is_gone(RunState state) {
   return state == RunState::gone || state == RunState::zombie || state == RunState::reused;
@@ -40,19 +35,8 @@ bool is_entry_of(const StoreReading& entry, const ProcessId& process, WallTime p
   return entry.pid == process.pid && entry.started && process_began <= *entry.started + kSameStart;
 }
 
-std::optional<std::string> doubt_of_agent(Machine& machine, Folder& folder,
-                                          const Heartbeat& heartbeat) {
-  const std::string name = on_one_line(heartbeat.agent);
-  if (!has_keeper(machine, folder)) {
-    return fmt::format("no keeper stands by {}: nobody can say that it works", name);
-  }
-  if (!is_at_fault(heartbeat.verdict)) return std::nullopt;
-  return fmt::format("the verdict on {} is {}", name,
-                     kVerdictWords.at(static_cast<std::size_t>(heartbeat.verdict)));
-}
-
-ServiceSubject::ServiceSubject(Machine& machine, Folder& home, SubjectSettings settings)
-    : machine_(machine), home_(home), settings_(std::move(settings)) {}
+ServiceSubject::ServiceSubject(LeaseDesk& desk, SubjectSettings settings)
+    : desk_(desk), machine_(desk.machine()), settings_(std::move(settings)) {}
 
 std::string ServiceSubject::asked() const {
   if (!settings_.agent.empty()) return "agent " + settings_.agent;
@@ -91,13 +75,7 @@ Look ServiceSubject::look_at_agent() {
     look.words = fmt::format("{} is between two lives", name);
     return look;
   }
-  look = look_at(heartbeat.process, "");
-  if (look.is != Is::at_work) return look;
-  if (auto doubt = doubt_of_agent(machine_, **folder, heartbeat)) {
-    look.is = Is::unfit;
-    look.words = *std::move(doubt);
-  }
-  return look;
+  return look_at(heartbeat.process, "");
 }
 
 /// The first entry may be of a process that is long gone, and of two that live the last to beat is
@@ -132,45 +110,34 @@ Look ServiceSubject::look_in_registry() {
 }
 
 Look ServiceSubject::look_at(const ProcessId& process, const std::string& id) {
-  const Condition condition = machine_.processes.open(process)->look();
   Look look{.is = Is::unfit, .words = {}, .process = process, .id = id};
   const std::string name = fmt::format("process {}", process.pid);
-  switch (condition.state) {
-    case RunState::running:
-      break;
-    case RunState::stopped:
-      look.words = name + " is stopped";
-      return look;
-    case RunState::unknown:
-      look.words = fmt::format("{} cannot be looked at: {}", name, condition.problem);
-      return look;
-    case RunState::zombie:
-    case RunState::gone:
-    case RunState::reused:
-      look.is = Is::over;
-      look.words = name + " is gone";
-      return look;
-  }
-  const bool is_agent = !settings_.agent.empty();  // whose keeper is asked by its folder
-  if (auto doubt = is_agent ? std::nullopt : doubt_of_keeper(process)) {
-    look.words = *std::move(doubt);
+  const HolderIs is = desk_.holder_is(process);
+  if (is == HolderIs::dead) {
+    look.is = Is::over;
+    look.words = name + " is gone";
     return look;
   }
-  look.is = Is::at_work;
-  look.words = name + " runs";
+  const auto agent = settings_.agent.empty() ? agent_of(process) : settings_.agent;
+  if (!agent) {
+    look.words = "the agents of this home cannot be looked at: " + agent.error().text;
+    return look;
+  }
+  const LeaseRenewing may = may_vouch(is, desk_.agent_is(*agent));
+  look.is = may.may ? Is::at_work : Is::unfit;
+  look.words = may.may ? name + " runs" : fmt::format("{}: {}", name, may.why);
   return look;
 }
 
-/// It may be an agent of this home, whoever named its process.
-std::optional<std::string> ServiceSubject::doubt_of_keeper(const ProcessId& process) {
-  std::optional<std::string> doubt;
-  const auto seen = for_each_agent(home_, [&](const KnownAgent& known, Folder* open) {
+Result<std::string> ServiceSubject::agent_of(const ProcessId& process) {
+  std::string folder;
+  const auto seen = for_each_agent(desk_.home(), [&](const KnownAgent& known, const Folder* open) {
     const bool is_it = open != nullptr && known.heartbeat.process == process &&
                        !is_terminal(known.heartbeat.status);
-    if (is_it) doubt = doubt_of_agent(machine_, *open, known.heartbeat);
+    if (is_it) folder = open->path();
   });
-  if (!seen) return "the agents of this home cannot be looked at: " + seen.error().text;
-  return doubt;
+  if (!seen) return std::unexpected(seen.error());
+  return folder;
 }
 
 }  // namespace tend

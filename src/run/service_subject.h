@@ -11,8 +11,8 @@
 
 #include "base/result.h"
 #include "os/machine.h"
+#include "run/lease_desk.h"
 #include "store/foreign/foreign_store.h"
-#include "store/heartbeat.h"
 
 namespace tend {
 
@@ -44,7 +44,7 @@ class ServiceSubject {
     std::string id;                    // how its registry calls it
   };
 
-  ServiceSubject(Machine& machine, Folder& home, SubjectSettings settings);
+  ServiceSubject(LeaseDesk& desk, SubjectSettings settings);
 
   Look look();
   /// In words, as it was asked for.
@@ -55,18 +55,14 @@ class ServiceSubject {
   Look look_in_registry();
   /// A process that is known: whether it runs, and what its keeper says if it has one.
   Look look_at(const ProcessId& process, const std::string& id);
-  [[nodiscard]] std::optional<std::string> doubt_of_keeper(const ProcessId& process);
+  /// The folder of the agent of this home whose process it is; "" if there is none.
+  [[nodiscard]] Result<std::string> agent_of(const ProcessId& process);
 
+  LeaseDesk& desk_;
   Machine& machine_;
-  Folder& home_;
   SubjectSettings settings_;
   std::optional<ProcessId> bound_;  // the one of the registry that was found
   std::string bound_id_;
 };
-
-/// Why nobody may vouch for an agent of a home: no keeper stands by it, or that one says that it
-/// does not work. nullopt if there is no reason.
-std::optional<std::string> doubt_of_agent(Machine& machine, Folder& folder,
-                                          const Heartbeat& heartbeat);
 
 }  // namespace tend

@@ -16,6 +16,7 @@
 #include "os/sim/sim_universe.h"
 #include "store/config.h"
 #include "store/foreign/foreign_time.h"
+#include "store/lease_files.h"
 
 namespace tend {
 namespace {
@@ -36,8 +37,15 @@ class ServiceTest : public testing::Test {
   }
 
   struct Running {
+    explicit Running(Machine& machine, const ServiceSettings& settings)
+        : home(machine.folders.open(kHome).value()),
+          leases(*home),
+          desk(machine, *home, leases),
+          service(desk, service_folder(*home, settings.pidfile).value(), settings) {}
     std::unique_ptr<Folder> home;
-    std::unique_ptr<Service> service;
+    LeaseFiles leases;
+    LeaseDesk desk;
+    Service service;
   };
 
   std::int64_t orchestrator() {
@@ -99,12 +107,8 @@ class ServiceTest : public testing::Test {
   }
   std::int64_t serve(const ServiceSettings& settings) {
     const auto pid = universe.start_program("service", [this, settings](Machine& machine) {
-      auto running = std::make_shared<Running>();
-      running->home = machine.folders.open(kHome).value();
-      auto folder = service_folder(*running->home, settings.pidfile).value();
-      running->service =
-          std::make_unique<Service>(machine, *running->home, std::move(folder), settings);
-      const auto began = running->service->begin();
+      auto running = std::make_shared<Running>(machine, settings);
+      const auto began = running->service.begin();
       EXPECT_TRUE(began) << began.error().text;
       if (began && *began == Service::Began::held_by_another) {
         ++turned_away;
@@ -395,12 +399,8 @@ TEST_F(ServiceTest, killed_at_any_call_it_leaves_what_the_next_one_goes_on_from)
   lease("a1");
   for (std::uint64_t call = 1;; ++call) {
     const auto pid = universe.start_program("service", [this](Machine& machine) {
-      auto running = std::make_shared<Running>();
-      running->home = machine.folders.open(kHome).value();
-      auto folder = service_folder(*running->home, kPidfile).value();
-      running->service =
-          std::make_unique<Service>(machine, *running->home, std::move(folder), settings());
-      std::ignore = running->service->begin();
+      auto running = std::make_shared<Running>(machine, settings());
+      std::ignore = running->service.begin();
       return running;
     });
     universe.kill_at_call(pid, call, true);
