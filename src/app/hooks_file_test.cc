@@ -191,5 +191,23 @@ TEST(HooksDiff, shows_changes_that_are_far_apart_each_by_itself) {
             "--- f\n+++ f\n@@ -1 +1 @@\n+0\n 1\n 2\n 3\n@@ -17 +18 @@\n 17\n 18\n 19\n-20\n+x\n");
 }
 
+TEST(HooksFile, starts_and_ends_a_beater_with_a_session_beside_the_other_hooks) {
+  const ServiceWords words{.start = {"--quiet", "--pidfile", "my beat.pid"},
+                           .stop = {"--quiet", "--pidfile", "my beat.pid"}};
+  const auto with = with_service(installed(kSettings), HookAgent::claude, kTend, words);
+  ASSERT_TRUE(with) << with.error().text;
+  const Json hooks = Json::parse(*with)["hooks"];
+  ASSERT_EQ(hooks["SessionStart"].size(), 2U);
+  EXPECT_EQ(hooks["SessionStart"][1]["hooks"][0]["command"],
+            "/usr/bin/tend service start --caller --quiet --pidfile 'my beat.pid'");
+  EXPECT_EQ(hooks["SessionEnd"][1]["hooks"][0]["command"],
+            "/usr/bin/tend service stop --caller --quiet --pidfile 'my beat.pid'");
+  EXPECT_EQ(with_service(*with, HookAgent::claude, kTend, words).value(), *with);
+  EXPECT_EQ(installed(*with), *with) << "one kind does not touch the other";
+  EXPECT_TRUE(find_hooks(*with, HookAgent::claude)->service);
+  EXPECT_FALSE(find_hooks(installed(kSettings), HookAgent::claude)->service);
+  EXPECT_EQ(removed(*with), kSettings);
+}
+
 }  // namespace
 }  // namespace tend

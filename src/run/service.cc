@@ -85,7 +85,8 @@ Result<Service::Began> Service::begin() {
            For::all);
   notify_.ready("waiting for " + status_.subject);
   notify_.keep_watchdog();
-  beat();
+  // Through the loop, which it may have to stop.
+  timer_ = machine_.loop.at(machine_.clock.now(), [this] { beat(); });
   return Began::at_work;
 }
 

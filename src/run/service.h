@@ -46,8 +46,8 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// Takes the lock, tells its number, and gives the first beat. From then on everything happens in
-  /// the machine's loop, which is stopped when it is over.
+  /// Takes the lock and tells its number. From then on everything happens in the machine's loop,
+  /// the first beat at once; it is stopped when it is over.
   Result<Began> begin();
   [[nodiscard]] const ServiceStatus& status() const { return status_; }
 

@@ -1,6 +1,7 @@
 // The beater on real processes: its words and exit codes, and each thing that went wrong with a
 // beater that was a loop in a shell.
-#include <poll.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -225,11 +226,10 @@ TEST_F(ServiceTest, incident_survives_the_session_that_started_it) {
   registry({entry("a1", subject.pid())});
   lease("a1");
   // A shell that leads a session, and everything in its session is hung up and killed.
-  const auto session = run(
-      {.arguments = {"sh", "-c", "\"$@\"; trap '' HUP; kill -HUP 0; exit 0", "sh", TEND_BINARY} +
-                    start_words(),
-       .environment = {{"TEND_HOME", home().string()}},
-       .input = ""});
+  const Arguments shell{"sh", "-c", "\"$@\"; trap '' HUP; kill -HUP 0; exit 0", "sh", TEND_BINARY};
+  const auto session = run({.arguments = shell + start_words(),
+                            .environment = {{"TEND_HOME", home().string()}},
+                            .input = ""});
   ASSERT_EQ(session.exit, 0) << session.err;
   const pid_t pid = service_pid();
   ASSERT_GT(pid, 0);
