@@ -393,6 +393,8 @@ class LeaseDesk::Acquiring final : public Subscription {
     }
     const auto all = desk_.machine_.processes.all(kLeaseMarkVariable);
     if (!all) return refuse(failed(all.error()));
+    const std::string& group = seen_.record.run.group;
+    if (!group.empty()) desk_.machine_.processes.remove_group(group);
     for (const Seen& one : *all) {
       if (is_left(one)) return end_left({.mark = *one.mark, .root = {}, .group = {}, .not_ = {}});
     }

@@ -91,7 +91,7 @@ TEST_F(LeaseRunnerTest, of_one_that_was_killed_the_successor_ends_the_program_fi
   universe_->run_for(10ms);
   universe_->signal(a, Kill::kill);
   EXPECT_TRUE(universe_->runs(program)) << "nobody has ended it yet";
-  universe_->run_for(1s);
+  universe_->run_for(500ms);
   EXPECT_FALSE(universe_->runs(program));
   EXPECT_EQ(holder(), "b") << "at once, not after its time";
   EXPECT_EQ(fence_of("short"), "2");

@@ -34,8 +34,11 @@ Result<void> start_patrol(Machine& machine, const KeeperProgram& program, Durati
     launch.command.push_back(std::to_string(interval.count()) + "ms");
   }
   launch.environment = program.environment;
-  std::erase_if(launch.environment,
-                [](const std::string& one) { return one.starts_with("TEND_HOME="); });
+  // It outlives any lease under which it happens to be started.
+  std::erase_if(launch.environment, [](const std::string& one) {
+    return one.starts_with("TEND_HOME=") || one.starts_with("TEND_LEASE") ||
+           one.starts_with("TEND_FENCE=");
+  });
   launch.environment.push_back("TEND_HOME=" + program.home);
   launch.working_folder = "/";
   launch.error = program.home + "/" + kPatrolLog;

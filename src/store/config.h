@@ -56,10 +56,9 @@ struct WrittenRung {
 struct ConfiguredPolicy {
   Policy policy;
   std::string extends;
-  std::size_t line = 0;                                      // of its table
-  std::map<std::string, LeaseSettings, std::less<>> leases;  // `[lease.NAME]`
-  std::map<std::string, std::size_t, std::less<>> lines;     // its own keys: "limits.model" to line
-  std::vector<WrittenRung> ladder;  // policy.ladder in the order of the file
+  std::size_t line = 0;                                   // of its table
+  std::map<std::string, std::size_t, std::less<>> lines;  // its own keys: "limits.model" to line
+  std::vector<WrittenRung> ladder;                        // policy.ladder in the order of the file
 };
 
 /// A way to people: `[[notify]]`. What is told goes out on every one of them.
@@ -86,6 +85,7 @@ struct Config {
   std::map<std::string, ForeignSetting, std::less<>> stores;  // `[store.NAME]`
   GateSettings gate;                                          // `[gate]`
   std::map<std::string, ProbeSettings, std::less<>> probes;   // `[probe.NAME]`, by agent
+  std::map<std::string, LeaseSettings, std::less<>> leases;   // `[lease.NAME]`
   std::map<std::string, std::size_t, std::less<>> lines;      // "patrol.interval" to its line
 
   /// The names of the policies of this file, sorted.

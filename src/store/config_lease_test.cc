@@ -31,7 +31,7 @@ TEST(ConfigLease, says_what_is_wrong) {
     return all;
   };
   EXPECT_EQ(text("[lease.a]\nttl = \"2s\"\n"),
-            "c.toml:2: lease.a.ttl: 2s is not between 3s and 24h\n");
+            "c.toml:2: lease.a.ttl: 2s is not between 3s and 1d\n");
   EXPECT_TRUE(text("[lease.a]\ntll = \"2s\"\n").contains("did you mean 'ttl'?"));
   EXPECT_TRUE(text("[lease]\na = 1\n").contains("lease.a"));
   EXPECT_TRUE(text("[lease.\"a b\"]\n").contains("is no name of a lease"));

@@ -117,12 +117,12 @@ TYPED_TEST(LeasesContract, lets_one_of_two_through_who_saw_the_same) {
   EXPECT_EQ(this->other_.read("leader").value()->fence, 2U);
 }
 
-TYPED_TEST(LeasesContract, goes_on_for_thousands_of_versions) {
-  for (std::uint64_t version = 1; version <= 1'200; ++version) {
+TYPED_TEST(LeasesContract, goes_on_for_many_versions) {
+  for (std::uint64_t version = 1; version <= 120; ++version) {
     ASSERT_TRUE(this->one_.write(record_of(version, 1)).value()) << version;
   }
-  EXPECT_EQ(this->other_.read("leader").value()->version, 1'200U);
-  EXPECT_FALSE(this->other_.write(record_of(600, 2)).value()) << "one that others put away";
+  EXPECT_EQ(this->other_.read("leader").value()->version, 120U);
+  EXPECT_FALSE(this->other_.write(record_of(60, 2)).value()) << "one that others put away";
 }
 
 TYPED_TEST(LeasesContract, keeps_leases_of_different_names_apart) {
