@@ -202,7 +202,6 @@ TEST_F(GateDoorTest, says_what_is_wrong_with_a_request) {
             "priority, key, reply_with, no_reply, language");
   EXPECT_EQ(error("{\"verb\":\"done\",\"id\":1,\"error\":\"x\"}\n"),
             "there is no field 'error'; there are: id");
-  EXPECT_EQ(error("{\"verb\":\"next\",\"holder\":\"\"}\n"), "the holder is empty");
 }
 
 TEST_F(GateDoorTest, takes_a_last_line_without_an_end_only_if_it_is_whole) {
