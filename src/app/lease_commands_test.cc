@@ -136,6 +136,7 @@ TEST_F(LeaseCommands, run_a_program_and_give_its_exit_code) {
 TEST_F(LeaseCommands, take_what_a_lease_is_like_from_the_configuration) {
   reading.universe.disk.write(std::string(Kept::kHome) + "/config.toml",
                               "[lease.n]\nttl = \"10s\"\nmirror = \"/srv/state.json\"\n");
+  reading.universe.disk.make_folder("/srv");
   const Json granted = lines({"lease", "acquire", "--name", "n", "--pid", one_, "--json"}).at(0);
   EXPECT_EQ(granted["ttl_s"], 10);
   EXPECT_EQ(granted["mirror"], "/srv/state.json");
