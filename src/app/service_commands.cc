@@ -32,6 +32,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr Duration kMayTake = 10s;      // to come
 constexpr Duration kMayTakeToEnd = 5s;  // before it is killed
+constexpr Duration kMayTakeToSay = 2s;  // who it is
 constexpr Duration kLookAgain = 20ms;
 constexpr std::string_view kErrors = "service.err";
 
@@ -75,12 +76,25 @@ Result<ServiceLockState> state_in(Folder& folder) {
   return state->value_or(ServiceLockState{});
 }
 
+/// Between taking the lock and saying who it is, the record is that of the one before.
+bool is_known(Machine& machine, const ServiceLockState& state) {
+  return !state.held || process_state(machine, state.record.process) == ProcessIs::alive;
+}
+Result<ServiceLockState> settled_state_in(Machine& machine, Folder& folder) {
+  const Instant until = machine.clock.now() + kMayTakeToSay;
+  while (true) {
+    auto state = state_in(folder);
+    if (!state || is_known(machine, *state) || machine.clock.now() >= until) return state;
+    let_pass(machine, kLookAgain);
+  }
+}
+
 Result<Found> find_service(const Arguments& arguments, Home& home) {
   auto pidfile = pidfile_of(arguments, home);
   if (!pidfile) return std::unexpected(pidfile.error());
   auto folder = service_folder(*home.folder, *pidfile);
   if (!folder) return std::unexpected(folder.error());
-  auto state = state_in(**folder);
+  auto state = settled_state_in(home.machine, **folder);
   if (!state) return std::unexpected(state.error());
   return Found{*std::move(pidfile), *std::move(folder), *std::move(state)};
 }
@@ -131,7 +145,7 @@ Result<std::int64_t> start_service(World& world, Home& home, const ServiceCall& 
   const Instant until = machine.clock.now() + kMayTake;
   while (machine.clock.now() < until) {
     const auto state = state_in(folder);
-    if (state && state->held && state->record.ready) {
+    if (state && state->held && state->record.ready && is_known(machine, *state)) {
       if (state->record.start == start) return state->record.process.pid;
       return fail(fmt::format("another start was faster: it is already running (PID: {})",
                               state->record.process.pid));
@@ -154,32 +168,20 @@ bool wait_for_end(Machine& machine, Folder& folder, Duration time) {
   }
 }
 
-/// One that has just begun writes who it is in a moment.
-Result<ProcessId> who_holds(Machine& machine, const Found& found) {
-  const Instant until = machine.clock.now() + kMayTake;
-  while (true) {
-    const auto state = state_in(*found.folder);
-    if (!state) return std::unexpected(state.error());
-    const ProcessId& process = state->record.process;
-    if (!state->held || process_state(machine, process) == ProcessIs::alive) return process;
-    if (machine.clock.now() >= until) break;
-    let_pass(machine, kLookAgain);
-  }
-  return fail(
-      fmt::format("another process than the recorded one holds {}/.lock; look who has it "
-                  "open",
-                  found.folder->path()));
-}
-
 /// Asked first, then killed.
 Result<ProcessId> end_service(Machine& machine, const Found& found) {
-  const auto process = who_holds(machine, found);
-  if (!process) return process;
-  std::ignore = machine.processes.open(*process)->signal(Kill::terminate);
+  const ProcessId& process = found.state.record.process;
+  if (!is_known(machine, found.state)) {
+    return fail(
+        fmt::format("another process than the recorded one holds {}/.lock; look who has it "
+                    "open",
+                    found.folder->path()));
+  }
+  std::ignore = machine.processes.open(process)->signal(Kill::terminate);
   if (wait_for_end(machine, *found.folder, kMayTakeToEnd)) return process;
-  std::ignore = machine.processes.open(*process)->signal(Kill::kill);
+  std::ignore = machine.processes.open(process)->signal(Kill::kill);
   if (wait_for_end(machine, *found.folder, kMayTakeToEnd)) return process;
-  return fail(fmt::format("process {} does not end; try again", process->pid));
+  return fail(fmt::format("process {} does not end; try again", process.pid));
 }
 
 // --- Showing ------------------------------------------------------------------------------------

@@ -63,11 +63,16 @@ PartDone beat_store(Machine& machine, const AgentStore& store, BeatFor& whom) {
   const StoreReading there = read_store(machine.files, store.store, context, lives);
   if (there.ttl) done.again_in = lease_renews_after(*there.ttl);
   if (is_fresh(store, there, context)) return done;
+  const std::string& id = !store.id.empty() ? store.id : whom.id;
+  if (store.store.kind == StoreKind::lease_file && !there.id.empty() && there.id != id) {
+    done.problem = "not the leader: the lease is held by " + on_one_line(there.id);
+    return done;
+  }
   StoreBeat beat;
   beat.pid = whom.process.pid;
   // The entry of a registry is younger than its process, and was held against it already.
   if (!is_registry) beat.started = process_began(machine, whom.process);
-  beat.id = !store.id.empty() ? store.id : whom.id;
+  beat.id = id;
   beat.counter = store.counter;
   beat.writer = {.id = "tend-service", .pid = machine.processes.self().pid, .patience = {}};
   const auto written = write_store(machine.files, store.store, beat, context, lives);

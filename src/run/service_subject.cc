@@ -125,7 +125,9 @@ Look ServiceSubject::look_at(const ProcessId& process, const std::string& id) {
   }
   const LeaseRenewing may = may_vouch(is, desk_.agent_is(*agent));
   look.is = may.may ? Is::at_work : Is::unfit;
-  look.words = may.may ? name + " runs" : fmt::format("{}: {}", name, may.why);
+  look.words = may.may                   ? name + " runs"
+               : is == HolderIs::stopped ? name + " is stopped"
+                                         : fmt::format("{}: {}", name, may.why);
   return look;
 }
 

@@ -47,6 +47,12 @@ class ServiceCrashPointsTest : public ServiceE2e {
       EXPECT_FALSE(std::filesystem::exists(pidfile())) << "it was left behind";
     }
   }
+  /// As before the first of them, so that all that is made is made again.
+  void forget_everything() const {
+    std::error_code none;
+    std::filesystem::remove_all(home(), none);
+    std::filesystem::remove_all(root() / "logs", none);
+  }
   void expect_it_can_be_ended() {
     if (status().exit == 0) {
       EXPECT_EQ(stop().exit, 0);
@@ -63,6 +69,7 @@ TEST_F(ServiceCrashPointsTest, a_start_that_is_killed_leaves_one_beater_or_none)
   const auto points = points_of(words("start"));
   expect_it_can_be_ended();
   AtEach::at_each(points, [&](const Point& point) {
+    forget_everything();
     lease("a1");
     const auto killed = run({.arguments = killed_by_strace(strace_log(), point) + words("start")});
     // One that was begun is given the time to come.
@@ -90,6 +97,7 @@ TEST_F(ServiceCrashPointsTest, a_beater_that_is_killed_anywhere_is_followed_by_a
   EXPECT_EQ(lead_a_life(watched_by_strace(strace_log())), 0);
   const auto points = points_between({}, count_calls(strace_log()));
   AtEach::at_each(points, [&](const Point& point) {
+    forget_everything();
     lease("a1");
     const int exit = lead_a_life(killed_by_strace(strace_log(), point));
     expect_whole_stores();

@@ -118,7 +118,8 @@ TEST_F(ServiceTest, incident_a_non_leader_beats_and_calls_it_success) {
   const Json said = report();
   EXPECT_EQ(said["success"], 0);
   EXPECT_EQ(said["state"], "failing");
-  EXPECT_TRUE(text_in(said, "last_error").contains("the lease is held by leader")) << said;
+  EXPECT_TRUE(text_in(said, "last_error").contains("not the leader: the lease is held by leader"))
+      << said;
 }
 
 TEST_F(ServiceTest, incident_predecessors_lease_still_valid_at_start) {

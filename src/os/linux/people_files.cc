@@ -129,15 +129,39 @@ Result<bool> LinuxFiles::replace_if(const std::string& path, std::string_view by
   return true;
 }
 
-Result<bool> LinuxFiles::make_new(const std::string& path, std::string_view bytes) {
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
-  const Fd file(retried([&] { return ::open(path.c_str(), kFlags, 0600); }));
+namespace {
+
+constexpr int kToMake = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+
+/// In its place from the first byte on.
+Result<bool> make_in_place(const std::string& path, std::string_view bytes) {
+  const Fd file(retried([&] { return ::open(path.c_str(), kToMake, 0600); }));
   if (!file && errno == EEXIST) return false;
   if (!file) return cannot_do("make", path, errno);
   if (write_whole(file.get(), bytes)) return true;
   const int error = errno;
   std::ignore = ::unlink(path.c_str());
   return cannot_do("write", path, error);
+}
+
+}  // namespace
+
+/// Whoever is killed here leaves no half of a file, and none that does not say whose it is: a
+/// second name is given or refused in one step.
+Result<bool> LinuxFiles::make_new(const std::string& path, std::string_view bytes) {
+  struct stat there{};
+  if (::lstat(path.c_str(), &there) == 0) return false;
+  const std::string temporary = path + "." + std::to_string(LinuxEntropy().number()) + ".tmp";
+  const Fd file(retried([&] { return ::open(temporary.c_str(), kToMake, 0600); }));
+  if (!file) return cannot_do("make", path, errno);
+  const bool written = write_whole(file.get(), bytes);
+  const bool made = written && ::link(temporary.c_str(), path.c_str()) == 0;
+  const int error = errno;
+  std::ignore = ::unlink(temporary.c_str());
+  if (made) return true;
+  if (!written) return cannot_do("write", path, error);
+  if (error == EEXIST) return false;
+  return make_in_place(path, bytes);  // where a file can have one name only
 }
 
 Result<void> LinuxFiles::append_line(const std::string& path, std::string_view line,

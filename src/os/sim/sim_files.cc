@@ -97,9 +97,17 @@ Result<bool> SimDiskFiles::make_new(const std::string& path, std::string_view by
   if (folder == nullptr || folder->kind != SimKind::folder) {
     return fail("cannot make " + path + ": No such file or directory");
   }
-  if (auto written = write(folder, name_of(path), bytes); !written) {
+  const std::string name = name_of(path);
+  const std::string aside = fmt::format("{}.{:016x}.tmp", name, handle_->kernel->random());
+  if (auto written = write(folder, aside, bytes); !written) {
     return fail("cannot write " + path + ": " + written.error().text);
   }
+  if (!handle_->call_disk()) return sim_over();
+  if (disk().find(path) != nullptr) {
+    disk().unlink(*folder, aside);
+    return false;
+  }
+  disk().move(*folder, aside, name);
   return true;
 }
 
