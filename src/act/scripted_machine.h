@@ -248,6 +248,7 @@ class ScriptedMachine final : public Clock, public Loop, public Processes {
     Result<std::unique_ptr<Connection>> connect(const std::string&) override {
       return fail("not here");
     }
+    Result<void> send(const std::string&, std::string_view) override { return fail("not here"); }
     Result<Subscribed> read_fifo(const std::string&,
                                  std::function<void(std::string_view)>) override {
       return fail("not here");
@@ -273,6 +274,9 @@ class ScriptedMachine final : public Clock, public Loop, public Processes {
       return none();
     }
     Result<bool> make_new(const std::string&, std::string_view) override { return none(); }
+    Result<void> append_line(const std::string&, std::string_view, std::uint64_t) override {
+      return none();
+    }
     Result<std::optional<WallTime>> modified(const std::string&) override { return none(); }
     Result<bool> touch(const std::string&) override { return none(); }
     Result<void> remove(const std::string&) override { return none(); }
