@@ -69,8 +69,10 @@ std::optional<std::vector<Duration>> takeovers_in(const ReadJson& object) {
   if (json == nullptr || !json->is_array() || json->size() > kMostTakeovers) return std::nullopt;
   std::vector<Duration> takeovers;
   for (const ReadJson& each : *json) {
-    if (!each.is_number_integer()) return std::nullopt;
-    takeovers.emplace_back(each.get<std::int64_t>());
+    if (!each.is_number_unsigned()) return std::nullopt;
+    const auto at = each.get<std::uint64_t>();
+    if (at > static_cast<std::uint64_t>(kLongestTime.count())) return std::nullopt;
+    takeovers.emplace_back(static_cast<Duration::rep>(at));
   }
   return takeovers;
 }
