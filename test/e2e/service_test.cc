@@ -263,6 +263,45 @@ TEST_F(ServiceTest, stays_with_an_agent_across_its_lives_and_ends_with_it) {
   EXPECT_TRUE(text_in(of_lead(), "ended_because").contains("lead is over")) << of_lead();
 }
 
+TEST_F(ServiceTest, begins_with_an_agent_and_ends_with_it) {
+  const Path folder = keep({"--name", "lead", "--service"}, {"sleep", "1000"});
+  ASSERT_FALSE(folder.empty());
+  const auto said = [&] {
+    const auto shown = tend({"service", "status", "--json", "--agent", folder.string()});
+    return Json::parse(shown.out, nullptr, false);
+  };
+  EXPECT_TRUE(said()["running"]) << said();
+  EXPECT_TRUE(eventually(
+      [&] { return said()["subject"]["pid"] == number_in(heartbeat_of(folder), "pid"); }));
+  EXPECT_EQ(tend({"stop", "lead"}).exit, 0);
+  EXPECT_TRUE(eventually([&] { return said()["running"] == false; }));
+}
+
+TEST_F(ServiceTest, of_a_session_is_started_and_ended_by_its_hooks_and_by_no_other) {
+  const std::string hook = std::string(TEND_BINARY) + " service ";
+  const std::string words = " --caller --quiet --pidfile " + pidfile().string();
+  // A program that runs hooks as sessions do, by a shell of their own.
+  const std::string session =
+      "import subprocess, sys, time\n"
+      "for step in sys.argv[1:]:\n"
+      "    if step == 'rest': time.sleep(1000)\n"
+      "    print(subprocess.call(['sh', '-c', step + '; exit $?']), flush=True)\n";
+  Background first = start({.arguments = {"python3", "-c", session, hook + "start" + words, "rest"},
+                            .environment = {{"TEND_HOME", home().string()}},
+                            .input = ""});
+  ASSERT_TRUE(eventually([&] { return service_pid() > 0; })) << first.err();
+  EXPECT_TRUE(eventually([&] { return report()["subject"]["pid"] == first.pid(); })) << report();
+  const auto second =
+      run({.arguments = {"python3", "-c", session, hook + "start" + words, hook + "stop" + words},
+           .environment = {{"TEND_HOME", home().string()}},
+           .input = ""});
+  EXPECT_EQ(second.out, "0\n0\n") << second.err;
+  EXPECT_TRUE(is_running(service_pid())) << "it is of another session";
+  first.signal(SIGKILL);
+  first.wait();
+  EXPECT_TRUE(eventually([&] { return beaters().empty(); }));
+}
+
 TEST_F(ServiceTest, says_what_it_needs) {
   const auto none = tend({"service", "start", "--pidfile", pidfile().string()});
   EXPECT_EQ(none.exit, 2);
