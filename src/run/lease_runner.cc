@@ -214,6 +214,7 @@ void LeaseRunner::start() {
   auto child = machine_.processes.spawn(launch_of(run_.group));
   if (!child) {
     why_ = child.error().text;
+    drop_group();
     std::ignore = desk_.release(record_.name, record_.holder.process, record_.fence);
     return finish({.how = End::How::not_started,
                    .exit_code = child.error().exit_code,
@@ -229,6 +230,7 @@ void LeaseRunner::start() {
   }
   auto program = (*child)->release();
   if (!program) {
+    drop_group();
     std::ignore = desk_.release(record_.name, record_.holder.process, record_.fence);
     return finish({.how = End::How::not_started,
                    .exit_code = program.error().exit_code,
@@ -240,8 +242,13 @@ void LeaseRunner::start() {
   renew_in(lease_renews_after(record_.ttl) - age());
 }
 
+void LeaseRunner::drop_group() {
+  if (!run_.group.empty()) machine_.processes.remove_group(run_.group);
+}
+
 /// Nothing was let through: it is as if it had never been granted.
 void LeaseRunner::begin_again(const std::string& why) {
+  drop_group();
   std::ignore = desk_.release(record_.name, record_.holder.process, record_.fence);
   run_ = {};
   stage_ = Stage::waiting;
@@ -320,7 +327,7 @@ void LeaseRunner::all_ended(const Ended& ended) {
                    .why = "not all of the program is gone: " + ended.how,
                    .fence = record_.fence});
   }
-  if (!run_.group.empty()) machine_.processes.remove_group(run_.group);
+  drop_group();
   give_back();
 }
 

@@ -84,6 +84,7 @@ class LeaseRunner {
   void lose(const std::string& why, bool at_once);
   void all_ended(const Ended& ended);
   void give_back();
+  void drop_group();
   void order(Order order);
 
   [[nodiscard]] Duration age() const;

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -19,6 +21,8 @@
 #include <sstream>
 #include <stdexcept>
 #include <thread>
+
+#include "base/name.h"
 
 extern "C" {  // glibc 2.36 forgot it in this header
 #include <sys/pidfd.h>
@@ -285,6 +289,14 @@ void E2e::TearDown() {
   std::error_code none;
   for (const auto& entry : fs::recursive_directory_iterator(home(), none)) {
     if (entry.path().filename() == ".lock") groups_.insert(group_of(entry.path().parent_path()));
+  }
+  // Those of leases are told by their names: a runner may be killed before it wrote one down.
+  for (const auto& entry : fs::directory_iterator(home() / "leases", none)) {
+    const std::string lease = home().string() + "/" + entry.path().filename().string();
+    const auto name = fmt::format("tend-lease-{:016x}-1", Name(lease).hash());
+    for (const char* where : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+      groups_.insert(Path(where) / name);
+    }
   }
   groups_.erase(Path());
   for (const Path& group : groups_) remove_groups(group);
