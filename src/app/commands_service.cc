@@ -51,10 +51,9 @@ constexpr OptionRow kStatusOptions[] = {
     kPidfile, kAgent, {.name = "quiet", .letter = 'q', .help = "print the first line only"}, kJson};
 
 constexpr std::string_view kStartExamples[] = {
-    "tend service start --pidfile memory/.heartbeat-service.pid --preset hyrm --root .",
+    "tend service start --pidfile memory/beat.pid --preset hyrm --root .",
     "tend service start --agent lead --interval 30s"};
-constexpr std::string_view kStopExamples[] = {
-    "tend service stop --pidfile memory/.heartbeat-service.pid"};
+constexpr std::string_view kStopExamples[] = {"tend service stop --pidfile memory/beat.pid"};
 constexpr std::string_view kStatusExamples[] = {"tend service status --agent lead --json"};
 constexpr std::string_view kRunExamples[] = {"tend service run --pidfile run/beat.pid --pid 4711"};
 
@@ -70,7 +69,7 @@ constexpr OptionRow kInstallOptions[] = {
      .help = "the unit is tend-service-NAME.service; \"heartbeat\" if it is not given"},
     {.name = "dry-run", .help = "print the unit, and write nothing"}};
 constexpr std::string_view kInstallExamples[] = {
-    "tend service install --pidfile memory/.heartbeat-service.pid --preset hyrm --root ."};
+    "tend service install --pidfile memory/beat.pid --preset hyrm --root ."};
 
 constexpr CommandRow kService[] = {
     {

@@ -396,6 +396,38 @@ TEST_F(ServiceTest, for_a_process_it_needs_no_registry_to_name_it_first) {
   EXPECT_EQ(status().failure, 0U);
 }
 
+TEST_F(ServiceTest, renews_the_leases_that_its_subject_holds_and_misses_one_that_it_lost) {
+  const auto subject = orchestrator();
+  Machine& machine = universe.machine();
+  const auto home = machine.folders.open(kHome).value();
+  LeaseFiles leases(*home);
+  LeaseDesk desk(machine, *home, leases);
+  const ProcessId process = machine.processes.identify(subject).value().value();
+  bool granted = false;
+  const auto acquired =
+      desk.acquire({.name = "lead", .holder = LeaseDesk::holder_of(process), .ttl = 30s},
+                   [&](const LeaseAnswer& answer) { granted = answer.has_value(); });
+  universe.run_for(1s);
+  ASSERT_TRUE(granted);
+  ServiceSettings settings = this->settings();
+  settings.sinks.clear();
+  settings.subject = {};
+  settings.subject.process = process;
+  serve(settings);
+  universe.run_for(5min);
+  EXPECT_TRUE(desk.look("lead").value().in_force.may) << "every third of its time";
+  EXPECT_EQ(status().failure, 0U);
+  EXPECT_GT(status().success, 25U);
+  // It is stopped for longer than its lease lasts.
+  universe.signal(subject, Kill::stop);
+  universe.run_for(2min);
+  EXPECT_FALSE(desk.look("lead").value().in_force.may);
+  universe.signal(subject, Kill::cont);
+  universe.run_for(61s);
+  EXPECT_FALSE(desk.look("lead").value().in_force.may) << "what ran out is not revived";
+  EXPECT_TRUE(status().last_error.starts_with("lease lead: ")) << status().last_error;
+}
+
 TEST_F(ServiceTest, killed_at_any_call_it_leaves_what_the_next_one_goes_on_from) {
   const auto subject = orchestrator();
   registry({entry("a1", subject)});
