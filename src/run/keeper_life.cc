@@ -80,7 +80,8 @@ void Keeper::start_process() {
   const LifeRecord before = std::exchange(record_, {.keeper = record_.keeper,
                                                     .life = order.life,
                                                     .process = (*child)->id(),
-                                                    .group = order.group});
+                                                    .group = order.group,
+                                                    .slept = record_.slept});
   if (auto written = lock_->write(record_); !written) {
     record_ = before;
     return start_failed(
