@@ -73,7 +73,7 @@ TEST(DrawScenario, is_the_same_with_every_compiler) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     all += format_scenario(draw_scenario(seed, {}));
   }
-  EXPECT_EQ(Name(all).hash(), 0xb8a8ffcd1fb0bc5fU);
+  EXPECT_EQ(Name(all).hash(), 0x1b2025dd47e0ce54U);
 }
 
 TEST(DrawScenario, differs_from_seed_to_seed) {
@@ -150,7 +150,7 @@ TEST(DrawScenario, ends_every_fault_before_the_world_settles) {
     }
     const bool troubled =
         !scenario.faults.empty() || std::ranges::any_of(scenario.agents, has_trouble);
-    const bool settles = troubled || !scenario.messages.empty();
+    const bool settles = troubled || !scenario.messages.empty() || !scenario.contenders.empty();
     ASSERT_EQ(scenario.settles, settles ? Duration{4h} : Duration{}) << seed;
   }
 }
@@ -241,6 +241,25 @@ TEST(DrawScenario, asks_agents_and_writes_to_them_in_one_world_of_eight) {
     }
   }
   EXPECT_NEAR(static_cast<double>(gated), kSeeds / 8.0, kSeeds / 16.0);
+}
+
+TEST(DrawScenario, lets_some_want_to_lead_in_one_world_of_twelve_and_where_that_is_wished_for) {
+  const Wishes wishes{.policy = "", .faults = {FaultKind::kill_contender}, .all_faults = false};
+  std::uint64_t contended = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    ASSERT_GE(draw_scenario(seed, wishes).contenders.size(), 2U) << seed;
+    const Scenario scenario = draw_scenario(seed, {});
+    if (!scenario.contenders.empty()) ++contended;
+    for (const ContenderPlan& contender : scenario.contenders) {
+      ASSERT_LT(contender.begins, contender.ends) << seed;
+      ASSERT_LE(contender.ends, scenario.lasts) << seed;
+      ASSERT_GE(contender.ttl, 5s) << seed;
+    }
+    for (const Fault& fault : scenario.faults) {
+      ASSERT_TRUE(!scenario.contenders.empty() || !is_of_lease(fault.kind)) << seed;
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(contended), kSeeds / 12.0, kSeeds / 20.0);
 }
 
 TEST(DrawScenario, leaves_who_is_compared_with_others_unasked) {
@@ -366,6 +385,20 @@ TEST(ScenarioJson, refuses_messages_from_and_to_nobody) {
             "scenario: sender 'ann' writes to 'bob', who is not there");
   EXPECT_EQ(error_of(with(text, R"("when":"at-once")", R"("when":"never")")),
             "scenario: messages[0] \"when\" is no word that is known: 'never'");
+}
+
+TEST(ScenarioJson, refuses_those_who_want_to_lead_without_a_name_or_a_time) {
+  Scenario scenario;
+  scenario.lasts = 1h;
+  scenario.agents = {{.name = "lead", .parent = "", .steps = {}}};
+  scenario.contenders = {
+      {.name = "ann", .begins = 1min, .ends = 30min, .ttl = 5s, .works = 1min, .rests = 3s}};
+  const std::string text = format_scenario(scenario);
+  EXPECT_EQ(parse_scenario(text), scenario);
+  EXPECT_EQ(error_of(with(text, R"("name":"ann")", R"("name":"lead")")),
+            "scenario: a contender has no name of its own: 'lead'");
+  EXPECT_EQ(error_of(with(text, R"("ttl":5)", R"("ttl":1)")),
+            "scenario: contender 'ann' has no time for its lease");
 }
 
 TEST(ScenarioJson, refuses_outsiders_that_are_somebody_else_or_work_in_no_known_context) {
