@@ -50,8 +50,8 @@ class KeeperGate : public ChatTest {
     ASSERT_TRUE(held.has_value());
     ASSERT_TRUE(outbox.sent(held->notice, universe.wall()));
   }
-  /// It is over, and its end is still to be told.
-  void be_told_of_an_outage(const std::string& endpoint, const std::string& agent = "worker-s1") {
+  /// Somebody wrote to an agent that is down, and was told so.
+  void write_to_one_that_is_down(const std::string& endpoint, const std::string& agent, bool keep) {
     Machine& machine = universe.machine();
     auto home = machine.folders.open(Kept::kHome);
     auto database = open_home_database(machine.databases, **home);
@@ -64,13 +64,25 @@ class KeeperGate : public ChatTest {
     arrival.draft.content = "hello";
     arrival.reply = ReplyWay{.command = {"reply", "{endpoint}"}};
     arrival.down = true;
-    arrival.keep = false;
-    GateNews news{.agent = agent, .language = "en", .texts = {{"en", "text"}}};
-    arrival.notice = auto_reply_payload(news);
+    arrival.keep = keep;
+    arrival.notice = auto_reply_payload(news_of(agent));
     const auto received = gate.receive(arrival, universe.wall());
     ASSERT_TRUE(received.has_value() && received->notice);
     be_told(*received->notice);
-    ASSERT_TRUE(gate.end_outage(agent, all_clear_payload(news), universe.wall()));
+  }
+  static GateNews news_of(const std::string& agent) {
+    return {.agent = agent, .language = "en", .texts = {{"en", "text"}}};
+  }
+  /// It is over, and its end is still to be told.
+  void be_told_of_an_outage(const std::string& endpoint, const std::string& agent = "worker-s1") {
+    write_to_one_that_is_down(endpoint, agent, false);
+    Machine& machine = universe.machine();
+    auto home = machine.folders.open(Kept::kHome);
+    auto database = open_home_database(machine.databases, **home);
+    ASSERT_TRUE(database.has_value());
+    const auto ended =
+        Gate(**database).end_outage(agent, all_clear_payload(news_of(agent)), universe.wall());
+    ASSERT_TRUE(ended.has_value());
   }
   /// What waits to be told was tried for the last time.
   void give_up_replies() {
@@ -366,6 +378,23 @@ TEST_F(KeeperGate, everybody_hears_of_an_end_even_if_one_could_never_be_told_of_
   kept.start_keeper();
   universe.run_for(5min);
   EXPECT_EQ(told(), std::vector<std::string>{"all-clear bob"});
+}
+
+TEST_F(KeeperGate,
+       who_begins_under_the_name_of_one_that_was_down_takes_messages_once_it_has_answered) {
+  write_to_one_that_is_down("ann", "worker-s1", true);
+  deaf_ = true;
+  kept.start_keeper();
+  universe.run_for(30s);
+  EXPECT_EQ(in_state(MessageState::held).size(), 1U);
+  EXPECT_EQ(told(), std::vector<std::string>{}) << "it has not answered";
+  deaf_ = false;
+  ASSERT_TRUE(await_down());
+  ASSERT_TRUE(await_up());
+  universe.run_for(2min);
+  EXPECT_EQ(in_state(MessageState::done).size(), 1U);
+  EXPECT_EQ(told(), std::vector<std::string>{"all-clear ann"});
+  kept.check_replay();
 }
 
 /// An outage of its own, in which the keeper is killed at one call.

@@ -81,7 +81,8 @@ void Keeper::start_process() {
                                                     .life = order.life,
                                                     .process = (*child)->id(),
                                                     .group = order.group,
-                                                    .slept = record_.slept});
+                                                    .slept = record_.slept,
+                                                    .unwritten = record_.unwritten});
   if (auto written = lock_->write(record_); !written) {
     record_ = before;
     return start_failed(

@@ -97,6 +97,7 @@ Result<void> Keeper::recover() {
     record_.slept = slept_so_far();
     if (auto locked = lock_->write(record_); !locked) return locked;
     look_at_intent();  // an order that came before its first life
+    take_on_outage();  // of one that had its name
     begin_life();
     if (stage_ < Stage::over) wake_ = machine_.loop.at(machine_.clock.now(), [this] { look(); });
     return {};
