@@ -376,11 +376,9 @@ class LeaseDesk::Acquiring final : public Subscription {
                    .terminate_for = seen_.facts.ttl / 6,
                    .kill_for = kKillFor,
                    .may_act = {}};
-    ending_ =
-        std::make_unique<Ending>(desk_.machine_, std::move(order), [this](const Ended& ended) {
-          const Ended copy = ended;
-          later([this, copy] { after_ending(copy); });
-        });
+    ending_ = std::make_unique<Ending>(
+        desk_.machine_, std::move(order),
+        [this](const Ended& ended) { later([this, ended] { after_ending(ended); }); });
   }
 
   void after_ending(const Ended& ended) {

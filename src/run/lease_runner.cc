@@ -71,8 +71,7 @@ void LeaseRunner::finish(const End& end) {
   leave_line();
   timer_.reset();
   const auto done = std::move(done_);
-  const End copy = end;
-  done(copy);
+  done(end);
 }
 
 Duration LeaseRunner::age() const { return machine_.clock.awake() - record_.renewed; }
@@ -313,8 +312,7 @@ void LeaseRunner::end_program(EndOrder order, bool lost, std::string why) {
   order.who = {.mark = run_.mark, .root = run_.first, .group = run_.group, .not_ = {}};
   order.variable = kLeaseMarkVariable;
   ending_ = std::make_unique<Ending>(machine_, std::move(order), [this](const Ended& ended) {
-    const Ended copy = ended;
-    soon_ = machine_.loop.at(machine_.clock.now(), [this, copy] { all_ended(copy); });
+    soon_ = machine_.loop.at(machine_.clock.now(), [this, ended] { all_ended(ended); });
   });
 }
 

@@ -108,7 +108,7 @@ def outage(stage, senders):
         stage.until(lambda: True, "")
     check(senders.send(who="bob") == "queued", "it takes messages again")
     stage.until(lambda: len(senders.in_state("done")) == senders.sent,
-                "all %d messages are done" % senders.sent, 90)
+                "all %d messages are done" % senders.sent, 300)
     check(not senders.in_state("held") and not senders.in_state("dead"), "none is left")
     said = "".join(n["said"] for n in stage.model.notes if "req" in n)
     missing = [i for i in range(senders.sent) if "message number %d." % i not in said]
