@@ -38,9 +38,9 @@ void fill_in_since(std::vector<Outage>& down, const std::vector<Outage>& outages
   }
 }
 
-/// Who is down since nobody knows when comes last.
-WallTime since_or_never(const Outage& outage) {
-  return outage.since == WallTime{} ? WallTime::max() : outage.since;
+/// By time, then by name. Who is down since nobody knows when comes last.
+std::pair<WallTime, std::string> place_of(const Outage& outage) {
+  return {outage.since == WallTime{} ? WallTime::max() : outage.since, outage.agent};
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ Result<void> mirror_home(Machine& machine, Folder& home, const std::string& path
     if (!outages) return std::unexpected(outages.error());
     fill_in_since(*down, *outages);
   }
-  std::ranges::stable_sort(*down, {}, since_or_never);
+  std::ranges::sort(*down, {}, place_of);
   const auto folder = machine.folders.make(path);
   return folder ? mirror_gate(**folder, *down, pending)
                 : Result<void>(std::unexpected(folder.error()));

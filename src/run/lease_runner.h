@@ -101,7 +101,6 @@ class LeaseRunner {
   bool told_waiting_ = false;
   std::uint64_t free_version_ = 0;     // that was seen free ...
   std::optional<Instant> free_since_;  // ... from then on
-  std::uint64_t watched_version_ = 0;
   std::unique_ptr<Process> holder_;
   Subscribed holder_exit_;
   Subscribed changes_;
