@@ -88,6 +88,24 @@ TEST_F(GateE2e, a_kept_agent_takes_its_own_messages) {
   }));
 }
 
+TEST_F(GateE2e, a_script_that_other_systems_know_answers_and_leaves_their_file) {
+  const std::string script = std::string(TEND_SOURCE_DIR) + "/compat/heartbeat-ack.sh";
+  const Path bin = scratch() / "bin";
+  std::filesystem::create_directories(bin);
+  std::filesystem::create_symlink(TEND_BINARY, bin / "tend");
+  const Path file = scratch() / "ack";
+  const std::string answers =
+      R"(PATH="$1:$PATH" HEARTBEAT_ACK_FILE="$2" sh "$3"; echo $? >"$2.exit"; sleep 60)";
+  const Path folder =
+      keep({"--name", "claude"}, {"sh", "-c", answers, "sh", bin.string(), file.string(), script});
+  ASSERT_TRUE(eventually([&] { return read_file(file.string() + ".exit") == "0\n"; }));
+  const Json left = Json::parse(read_file(file), nullptr, false);
+  EXPECT_GT(number_in(left, "ack_at"), 0);
+  EXPECT_EQ(text_in(left, "status"), "alive");
+  EXPECT_TRUE(std::ranges::any_of(json_lines(folder / "signals.jsonl"),
+                                  [](const Json& line) { return text_in(line, "is") == "ack"; }));
+}
+
 // --- Down ---------------------------------------------------------------------------------------
 
 TEST_F(GateE2e, the_sender_is_told_at_once_and_told_again_when_it_is_over) {
