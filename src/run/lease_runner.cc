@@ -259,8 +259,19 @@ void LeaseRunner::renew_in(Duration wait) {
   timer_ = machine_.loop.at(machine_.clock.now() + std::max(wait, Duration{}), [this] { renew(); });
 }
 
+/// Nobody renews for a program that does not run, as one that is stopped.
+LeaseAnswer LeaseRunner::ask_to_renew() {
+  if (program_->look().state == RunState::stopped) {
+    return std::unexpected(LeaseNo{.refusal = LeaseRefusal::not_alive,
+                                   .why = record_.name + ": its program is stopped",
+                                   .again_in = {},
+                                   .seen = {}});
+  }
+  return desk_.renew(record_.name, record_.holder.process, record_.fence);
+}
+
 void LeaseRunner::renew() {
-  const auto answer = desk_.renew(record_.name, record_.holder.process, record_.fence);
+  const auto answer = ask_to_renew();
   if (answer) {
     record_ = answer->record;
     if (std::exchange(renew_problem_, answer->problem) != answer->problem &&

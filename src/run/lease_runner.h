@@ -77,6 +77,7 @@ class LeaseRunner {
   void start();
   [[nodiscard]] Launch launch_of(const std::string& group) const;
   void begin_again(const std::string& why);
+  LeaseAnswer ask_to_renew();
   void renew();
   void renew_in(Duration wait);
   void program_ended();

@@ -119,11 +119,24 @@ TEST_F(LeaseRunnerTest, I204_of_one_that_is_stopped_the_successor_waits_for_the_
 TEST_F(LeaseRunnerTest, I204_a_tool_that_blocks_the_program_keeps_nobody_from_renewing) {
   run("a", {"stubborn"}, 60s);
   universe_->run_for(10ms);
-  universe_->signal(universe_->pids("stubborn").at(0), Kill::stop);
   run("b", {"works"}, 60s);
   universe_->run_for(180s);
   EXPECT_EQ(holder(), "a");
   EXPECT_EQ(acting(), 0U) << "no second one";
+}
+
+TEST_F(LeaseRunnerTest, does_not_renew_for_a_program_that_is_stopped) {
+  run("a", {"works"}, 60s);
+  universe_->run_for(10ms);
+  const auto program = universe_->pids("works").at(0);
+  universe_->signal(program, Kill::stop);
+  run("b", {"stubborn"}, 60s);
+  universe_->run_for(30s);
+  EXPECT_EQ(holder(), "a") << "it may go on in time";
+  universe_->run_for(60s);
+  EXPECT_EQ(holder(), "b");
+  EXPECT_FALSE(universe_->runs(program));
+  EXPECT_EQ(ends_["a"].how, How::lost);
 }
 
 TEST_F(LeaseRunnerTest, I085_ends_a_program_that_will_not_stop_before_its_time_is_over) {

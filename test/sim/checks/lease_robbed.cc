@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -47,12 +48,20 @@ class LeaseRobbed final : public Check {
   [[nodiscard]] bool is_at_it(const LeadTruth& lead) const {
     const ContenderTruth& holder = world.truth().contenders[lead.contender];
     if (holder.pid == 0 || !holder.leads || world.is_disturbed()) return false;
+    if (troubles() != troubles_) return false;
     const auto facts = world.universe.facts(holder.pid);
     if (!facts || facts->state != RunState::running) return false;
     const auto program = world.universe.facts(lead.process.pid);
     if (!program || program->state != RunState::running) return false;
-    const Duration calm_since = std::max(stopped_, world.last_fault());
-    return world.elapsed() - calm_since > 2 * world.scenario.contenders[lead.contender].ttl + 1min;
+    return world.elapsed() - stopped_ > 2 * world.scenario.contenders[lead.contender].ttl + 1min;
+  }
+  /// So far. A sleep and a step of the calendar are none: they excuse nobody.
+  [[nodiscard]] std::uint64_t troubles() const {
+    std::uint64_t many = 0;
+    for (const auto& [kind, times] : world.outcome().faults) {
+      if (kind != FaultKind::sleep && kind != FaultKind::clock_step) many += times;
+    }
+    return many;
   }
   void note_stops() {
     const auto is_stopped = [this](std::int64_t pid) {
@@ -60,7 +69,7 @@ class LeaseRobbed final : public Check {
       return pid != 0 && facts && facts->state == RunState::stopped;
     };
     const bool any =
-        world.is_disturbed() ||
+        world.is_disturbed() || std::exchange(troubles_, troubles()) != troubles() ||
         std::ranges::any_of(world.truth().contenders, is_stopped, &ContenderTruth::pid) ||
         std::ranges::any_of(world.truth().leads, [&](const LeadTruth& lead) {
           return !lead.over && is_stopped(lead.process.pid);
@@ -82,6 +91,7 @@ class LeaseRobbed final : public Check {
   }
 
   Duration stopped_{};
+  std::uint64_t troubles_ = 0;  // as of the last look
 };
 
 }  // namespace

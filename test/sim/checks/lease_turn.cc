@@ -27,11 +27,11 @@ class LeaseTurn final : public Check {
   void on_act(const LeadTruth& /*lead*/) override { led_ = world.elapsed(); }
   void on_tick() override {
     const Duration now = world.elapsed();
-    if (world.is_disturbed() || is_stopped()) calm_since_ = now;
+    if (world.is_disturbed()) calm_since_ = now;
     const Duration calm_since = std::max(calm_since_, world.last_fault());
     for (std::size_t i = 0; i < world.truth().contenders.size(); ++i) {
       const ContenderTruth& contender = world.truth().contenders[i];
-      if (contender.pid == 0 || contender.leads) continue;
+      if (contender.pid == 0 || contender.leads || is_stopped(contender.pid)) continue;
       const Duration waits = now - std::max(contender.since, calm_since);
       const std::string& who = world.scenario.contenders[i].name;
       if (now - std::max({contender.since, calm_since, led_}) > free_after_) {
@@ -45,19 +45,9 @@ class LeaseTurn final : public Check {
   }
 
  private:
-  /// Somebody who leads, or wants to, does not run.
-  [[nodiscard]] bool is_stopped() const {
-    const auto stopped = [this](std::int64_t pid) {
-      const auto facts = world.universe.facts(pid);
-      return facts && facts->state == RunState::stopped;
-    };
-    return std::ranges::any_of(world.truth().contenders,
-                               [&](const ContenderTruth& contender) {
-                                 return contender.pid != 0 && stopped(contender.pid);
-                               }) ||
-           std::ranges::any_of(world.truth().leads, [&](const LeadTruth& lead) {
-             return !lead.over && stopped(lead.process.pid);
-           });
+  [[nodiscard]] bool is_stopped(std::int64_t pid) const {
+    const auto facts = world.universe.facts(pid);
+    return facts && facts->state == RunState::stopped;
   }
 
   Duration free_after_{};
