@@ -2,7 +2,8 @@
 // what an agent did once stands in its journal once.
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -69,15 +70,18 @@ class WholeLines final : public Check {
     });
   }
 
-  /// Every call of an agent has its own name, but for those of chatter.
+  /// Every call of an agent has its own name, but for those of chatter. Of a line that was cut short
+  /// nobody hears, so whoever comes after its writer says it again.
   void look_for_doubles(const std::string& agent, const std::string& path) {
-    std::unordered_set<std::string> heard;
+    std::unordered_map<std::string, std::string_view> heard;
     each_line(path, [&](std::string_view line) {
       const std::string_view is = text_behind(line, R"("is":")");
       if (is != "tool-open" && is != "tool-close") return;
       const std::string_view id = text_behind(line, R"("id":")");
       if (id.empty() || id.starts_with("again-")) return;
-      if (heard.insert(std::string(is).append(" ").append(id)).second) return;
+      const auto [before, is_new] = heard.try_emplace(std::string(is).append(" ").append(id), line);
+      if (is_new || !Json::accept(line)) return;
+      if (!Json::accept(std::exchange(before->second, line))) return;
       violated(fmt::format("{}: {} {} stands twice in its journal", agent, is, id));
     });
   }
