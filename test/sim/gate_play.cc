@@ -26,6 +26,7 @@ constexpr Duration kTriesAgain = 1min;  // a sender that got no answer
 constexpr std::uint64_t kMostTries = 60;
 constexpr Duration kCutWithin = 20s;
 constexpr Duration kClearTakes = 5s;
+constexpr Duration kTurnTakes = 20s;
 
 /// As `tend gate` puts it together.
 struct AtGate {
@@ -103,6 +104,10 @@ void SeededWorld::on_words(std::int64_t from, const std::string& fifo, std::stri
   if (const std::int64_t id = message_in(text); id > 0) {
     for (const auto& check : checks_) {
       check->on_message(truth_.agents.at(at->second), id, from, text);
+    }
+    if (const auto fault = next_awaited(FaultKind::kill_in_hand)) {
+      universe.after(Duration{fault->number % kTurnTakes.count()},
+                     [this, agent = at->second] { kill_agents(agent); });
     }
   }
   if (question.empty()) return;
@@ -240,6 +245,12 @@ void SeededWorld::note_received(std::size_t i, const ReceiveAnswer& answer) {
   MessageTruth& message = truth_.messages[i];
   message.ids.insert(answer.message.id);
   for (const auto& check : checks_) check->on_received(i, answer);
+  const auto keepers = processes_of(answer.message.agent, Owner::Is::keeper);
+  if (!keepers.empty()) {
+    if (const auto fault = next_awaited(FaultKind::keeper_at_message)) {
+      universe.kill_at_call(keepers.front(), fault->number, fault->number % 2 == 0);
+    }
+  }
   if (const auto fault = next_awaited(FaultKind::cut_after_receive)) {
     const bool torn = fault->number % 2 == 0;
     universe.after(Duration{fault->number / 2 % kCutWithin.count()}, [this, torn] {
@@ -321,7 +332,7 @@ std::shared_ptr<void> SeededWorld::be_taker(Machine& machine, const std::string&
         if (fate == 1) {
           std::ignore = desk->fail(id, tries, "not today");
         } else if (fate != 0) {
-          truth_.got.try_emplace(id, elapsed());
+          truth_.got.try_emplace(id, wall());
           std::ignore = desk->done(id);
         }
         machine.loop.stop();

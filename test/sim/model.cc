@@ -391,7 +391,7 @@ class Model : public std::enable_shared_from_this<Model> {
   /// Its turn is over, and with it what it was given to do.
   void be_done_with_messages() {
     for (const std::int64_t id : std::exchange(in_hand_, {})) {
-      world_.truth().got.try_emplace(id, world_.elapsed());
+      world_.truth().got.try_emplace(id, world_.wall());
     }
   }
   void take_in(const std::vector<std::string>& lines) {
@@ -423,6 +423,7 @@ class Model : public std::enable_shared_from_this<Model> {
     const bool is_written = write_answer(question);
     life().questions.clear();
     if (!is_written) return;
+    life().answered = true;
     agent_.answered = world_.elapsed();
     if (!agent_.well) agent_.well = world_.elapsed();
     world_.on_answer(plan_.name);

@@ -195,6 +195,8 @@ constexpr FaultRow kFaults[] = {
     {FaultKind::cut_after_receive, false, false, 2, 0s, 0s},
     {FaultKind::cut_at_clear, false, false, 2, 0s, 0s},
     {FaultKind::keeper_at_clear, false, true, 8, 0s, 0s},
+    {FaultKind::kill_in_hand, false, false, 8, 0s, 0s},
+    {FaultKind::keeper_at_message, false, true, 8, 0s, 0s},
     {FaultKind::kill_contender, false, false, 12, 0s, 0s},
     {FaultKind::contender_at_call, false, true, 12, 0s, 0s},
     {FaultKind::pause_contender, false, false, 12, 1s, 30min},

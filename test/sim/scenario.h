@@ -216,6 +216,8 @@ enum class FaultKind : std::uint8_t {
   cut_after_receive,  // the power is cut soon after the next message was received
   cut_at_clear,       // the power is cut soon after the next answer of one that was down
   keeper_at_clear,    // the keeper dies `number` calls after the next answer of one that was down
+  kill_in_hand,       // an agent dies soon after the next message was handed to it
+  keeper_at_message,  // the keeper dies `number` calls after the next message for its agent came
   kill_contender,     // who wants to lead, its program, or both, by `number`
   contender_at_call,  // it dies in place of its `number`-th call, torn if that is even
   pause_contender,    // it, its program, or both, by `number`
@@ -244,7 +246,7 @@ constexpr bool is_of_a_moment(FaultKind kind) {
 constexpr bool is_of_a_rare_moment(FaultKind kind) {
   return kind > FaultKind::half_a_merge && kind < FaultKind::sender_at_call;
 }
-inline constexpr std::array<std::string_view, 55> kFaultWords{"kill-keeper",
+inline constexpr std::array<std::string_view, 57> kFaultWords{"kill-keeper",
                                                               "kill-agent",
                                                               "kill-both",
                                                               "kill-all",
@@ -295,6 +297,8 @@ inline constexpr std::array<std::string_view, 55> kFaultWords{"kill-keeper",
                                                               "cut-after-receive",
                                                               "cut-at-clear",
                                                               "keeper-at-clear",
+                                                              "kill-in-hand",
+                                                              "keeper-at-message",
                                                               "kill-contender",
                                                               "contender-at-call",
                                                               "pause-contender",

@@ -52,8 +52,9 @@ struct LifeTruth {
   std::function<void()> wake;         // ends that hang, if it is one that can end
   std::vector<std::int64_t> helpers;  // pids
   std::vector<QuestionTruth> questions;
-  bool rests = false;    // its turn is over, and it listens
-  bool in_call = false;  // it is shown to be in one
+  bool rests = false;     // its turn is over, and it listens
+  bool in_call = false;   // it is shown to be in one
+  bool answered = false;  // a question
   std::optional<Duration>
       idle_since;  // it has nothing left to do but what it is told; of the world
 };
@@ -128,7 +129,7 @@ struct ContenderTruth {
 struct Truth {
   std::map<std::string, AgentTruth> agents;
   std::vector<MessageTruth> messages;    // beside the plans
-  std::map<std::int64_t, Duration> got;  // by the message's id: its agent was done with it, when
+  std::map<std::int64_t, WallTime> got;  // by the message's id: its agent was done with it, when
   std::vector<ReplyTruth> replies;
   std::vector<LeadTruth> leads;
   std::vector<ContenderTruth> contenders;  // beside the plans

@@ -93,6 +93,7 @@ std::unique_ptr<Check> make_patrol_watched_check(SeededWorld& world);
 std::unique_ptr<Check> make_patrol_keepers_check(SeededWorld& world);
 std::unique_ptr<Check> make_patrol_closes_check(SeededWorld& world);
 std::unique_ptr<Check> make_asked_check(SeededWorld& world);
+std::unique_ptr<Check> make_answered_check(SeededWorld& world);
 std::unique_ptr<Check> make_gate_kept_check(SeededWorld& world);
 std::unique_ptr<Check> make_gate_order_check(SeededWorld& world);
 std::unique_ptr<Check> make_gate_told_check(SeededWorld& world);

@@ -20,8 +20,9 @@ std::vector<std::unique_ptr<Check>> make_checks(SeededWorld& world) {
     checks.push_back(make(world));
   }
   if (!world.scenario.messages.empty()) {
-    for (const auto make : {make_asked_check, make_gate_kept_check, make_gate_order_check,
-                            make_gate_told_check, make_gate_held_check, make_gate_twice_check}) {
+    for (const auto make :
+         {make_asked_check, make_answered_check, make_gate_kept_check, make_gate_order_check,
+          make_gate_told_check, make_gate_held_check, make_gate_twice_check}) {
       checks.push_back(make(world));
     }
   }

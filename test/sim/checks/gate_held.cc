@@ -1,5 +1,5 @@
-// A message is held only while its agent is down, or has not answered since; and nothing is held
-// for one that is well.
+// A message is held only while its agent is down, or has not answered since; nothing is held for
+// one that is well, and nothing is handed to one that came back and has not answered.
 #include <fmt/format.h>
 
 #include "checks/check.h"
@@ -32,6 +32,13 @@ class GateHeld final : public Check {
                             world.awake() - life->progressed >= life->patience - kKnowingMayTake;
     if (is_overdue) return;
     violated(fmt::format("message {} is held, and {} is well", message, answer.message.agent));
+  }
+  void on_message(const AgentTruth& agent, std::int64_t id, std::int64_t /*by*/,
+                  std::string_view /*words*/) override {
+    const LifeTruth& life = *agent.life();
+    if (life.number == 1 || life.answered || loses_files(world.scenario)) return;
+    violated(fmt::format("message {} is handed to life {} of {}, which has not answered", id,
+                         life.number, agent.plan->name));
   }
   void on_settled() override {
     const auto database = home_database_of(world);

@@ -1,6 +1,6 @@
 // What was received is not lost, whatever becomes of the machine: in the end a message is done, and
-// then its agent had it; or it waits for an agent that cannot take it; or it was given up, and
-// people were told. However often it was sent, it is one message.
+// then its agent was done with it before; or it waits for an agent that cannot take it; or it was
+// given up, and people were told. However often it was sent, it is one message.
 #include <set>
 
 #include <fmt/format.h>
@@ -56,11 +56,7 @@ class GateKept final : public Check {
     }
     switch (message.state) {
       case MessageState::done:
-        if (!world.truth().got.contains(message.id)) {
-          violated(
-              fmt::format("message {} is done, and {} was not done with it", i, message.agent));
-        }
-        return;
+        return look_at_done(i, message);
       case MessageState::dead:
         return look_at_dead(i, message, agent);
       case MessageState::held:  // see gate_held.cc
@@ -75,6 +71,14 @@ class GateKept final : public Check {
                             world.elapsed() - *life->idle_since >= kHandingMayTake;
     if (could_take && is_well_for(world, agent, kHandingMayTake)) {
       violated(fmt::format("message {} ({}) waits, and {} rests", i, message.id, message.agent));
+    }
+  }
+  void look_at_done(std::size_t i, const Message& message) {
+    const auto got = world.truth().got.find(message.id);
+    if (got == world.truth().got.end()) {
+      violated(fmt::format("message {} is done, and {} was not done with it", i, message.agent));
+    } else if (message.updated_at < got->second && !steps_) {
+      violated(fmt::format("message {} was done before {} was done with it", i, message.agent));
     }
   }
   /// Whoever comes for messages takes one that was left by another, after those before it.
@@ -105,6 +109,8 @@ class GateKept final : public Check {
   }
 
   std::set<std::int64_t> given_up_;
+  // Then the calendar does not say what came first.
+  const bool steps_ = has_fault(world.scenario, {FaultKind::clock_step});
 };
 
 }  // namespace

@@ -60,7 +60,7 @@ class GateTold final : public Check {
   static constexpr Duration kRace = 5min;
 
   void look_at_end(const ReplyTruth& reply, Told& told) {
-    if (told.begins == 0) {
+    if (told.begins == 0 || (!told.knows && !is_in_doubt(reply.incident))) {
       violated(fmt::format("{} is told of the end of what it was not told of", reply.sender));
     }
     told.ends.insert(reply.key);
@@ -73,6 +73,15 @@ class GateTold final : public Check {
       violated(fmt::format("{} is told that {} is well, which has not answered since", reply.sender,
                            told.agent));
     }
+  }
+  /// Whether it was told of the begin may not be known to who tells it.
+  [[nodiscard]] bool is_in_doubt(std::int64_t incident) const {
+    const auto database = home_database_of(world);
+    bool is_in_doubt = false;
+    std::ignore = database->each(
+        "SELECT 1 FROM notices WHERE incident = ? AND kind <> 'close' AND in_doubt LIMIT 1",
+        {incident}, [&](const DatabaseRow&) { is_in_doubt = true; });
+    return is_in_doubt;
   }
   [[nodiscard]] bool is_excused(std::int64_t incident, const Told& told) const {
     const auto sender = std::ranges::find(world.scenario.senders, told.sender, &SenderPlan::name);

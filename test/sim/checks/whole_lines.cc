@@ -9,23 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "checks/check.h"
+#include "checks/journal_lines.h"
 #include "store/children.h"
-#include "store/journal.h"
 
 namespace tend::sim {
 namespace {
 
 using Json = nlohmann::json;
-
-/// A text as it is written, behind its key. No text has such a key in it: its quotes are escaped.
-std::string_view text_behind(std::string_view line, std::string_view key) {
-  const std::size_t begin = line.find(key);
-  if (begin == line.npos) return {};
-  line.remove_prefix(begin + key.size());
-  std::size_t end = line.find('"');
-  while (end != line.npos && end > 0 && line[end - 1] == '\\') end = line.find('"', end + 1);
-  return line.substr(0, end);
-}
 
 class WholeLines final : public Check {
  public:
@@ -38,8 +28,8 @@ class WholeLines final : public Check {
       const std::string folder = world.folder_of(agent);
       if (folder.empty()) continue;
       look_at_lines(folder + "/" + std::string(kChildrenFile));
-      look_at_lines(folder + "/" + std::string(kJournalFile));
-      if (!loses_lives_) look_for_doubles(agent, folder + "/" + std::string(kJournalFile));
+      look_at_lines(journal_of(world, agent));
+      if (!loses_lives_) look_for_doubles(agent);
     }
   }
 
@@ -47,19 +37,9 @@ class WholeLines final : public Check {
   /// Who forgot a life may count it again.
   const bool loses_lives_ = loses_power(world.scenario);
 
-  template <class Visit>
-  void each_line(const std::string& path, const Visit& visit) {
-    const auto text = world.universe.disk.read(path);
-    for (std::string_view rest = text ? std::string_view(*text) : ""; !rest.empty();) {
-      const std::size_t end = std::min(rest.find('\n'), rest.size());
-      visit(rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-  }
-
   /// A whole record behind half a one: what belongs to a record stands behind a sign of JSON.
   void look_at_lines(const std::string& path) {
-    each_line(path, [&](std::string_view line) {
+    each_line(world.universe.disk.read(path), [&](std::string_view line) {
       for (std::size_t at = line.find("{\"", 1); at != std::string_view::npos;
            at = line.find("{\"", at + 1)) {
         if (std::string_view(":,[").contains(line[at - 1]) || !Json::accept(line.substr(at))) {
@@ -70,11 +50,11 @@ class WholeLines final : public Check {
     });
   }
 
-  /// Every call of an agent has its own name, but for those of chatter. Of a line that was cut short
-  /// nobody hears, so whoever comes after its writer says it again.
-  void look_for_doubles(const std::string& agent, const std::string& path) {
+  /// Every call of an agent has its own name, but for those of chatter. Of a line that was cut
+  /// short nobody hears, so whoever comes after its writer says it again.
+  void look_for_doubles(const std::string& agent) {
     std::unordered_map<std::string, std::string_view> heard;
-    each_line(path, [&](std::string_view line) {
+    each_line(world.universe.disk.read(journal_of(world, agent)), [&](std::string_view line) {
       const std::string_view is = text_behind(line, R"("is":")");
       if (is != "tool-open" && is != "tool-close") return;
       const std::string_view id = text_behind(line, R"("id":")");
