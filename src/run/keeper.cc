@@ -372,8 +372,10 @@ void Keeper::schedule() {
   if (tell_at_ > now) earlier(tell_at_);
   if (not_ended_before_ > now) earlier(not_ended_before_);
   if (!change_) earlier(last_look_ + poll_every_);
-  // Who looks often knows soon that it did not run: before somebody may be ended for its silence.
-  if (recorder_->judge().verdict() == Verdict::suspect) earlier(last_look_ + kLookAtSuspect);
+  // Who looks often knows soon that it did not run: before somebody may be ended.
+  const Verdict verdict = recorder_->judge().verdict();
+  const bool may_be_ended = verdict == Verdict::suspect || verdict == Verdict::orphaned || acting_;
+  if (may_be_ended && stage_ == Stage::living) earlier(last_look_ + kLookAtSuspect);
   // What the last look was late for lies behind it. What came due while it lasted does not: we may
   // have been stopped in the middle of it.
   pauses_.expect(std::max(when, last_look_ + 1ms));
