@@ -28,6 +28,7 @@ def all_cases():
     import common_cases  # noqa: F401
     import gate_cases  # noqa: F401
     import other_cases  # noqa: F401
+    import service_cases  # noqa: F401
     import tree_cases  # noqa: F401
 
     return CASES
