@@ -26,9 +26,9 @@
 #include "base/quote.h"
 #include "run/lease_desk.h"
 #include "run/lease_runner.h"
+#include "run/lease_voice.h"
 #include "run/probe_of.h"
 #include "store/config_file.h"
-#include "store/events.h"
 #include "store/home.h"
 #include "store/lease_files.h"
 
@@ -238,14 +238,17 @@ int granted(const Asked& asked, LeaseDesk& desk, const LeaseGrant& grant, std::s
   return asked.yes(words, lease_json(*look));
 }
 
-/// People who follow the home are told, too.
-void tell_of_flapping(LeaseDesk& desk, const std::string& text) {
-  Event event;
-  event.at = calendar_seconds(desk.machine().clock.wall());
-  event.agent = "lease";
-  event.text = text;
-  event.needs_person = true;
-  std::ignore = append_event(desk.home(), event);
+/// A configuration that cannot be read was refused before.
+LeaseVoice voice_of(const Asked& asked, LeaseDesk& desk, const std::string& name) {
+  const auto config = user_config(asked.world());
+  return {desk.machine(), desk.home(), name,
+          config ? config->channels : std::vector<NotifyChannel>{},
+          [asked](const std::string& text) { asked.note(text); }};
+}
+
+void tell_of_flapping(const Asked& asked, LeaseVoice& voice, const LeaseRecord& record) {
+  asked.note(words_of_flapping(record.name) + "; " + to_do_about(record.name));
+  voice.flaps(record);
 }
 
 }  // namespace
@@ -264,12 +267,9 @@ int lease_acquire_command(const Arguments& arguments, World& world) {
   if (!answer) return asked.trouble({"it was broken off before the answer came"});
   if (!*answer) return asked.no(answer->error());
   const LeaseGrant& grant = **answer;
-  if (grant.flapping) {
-    const std::string text = fmt::format(
-        "the lease {} goes from hand to hand without being given back; see why its holders die",
-        grant.record.name);
-    asked.note(text);
-    tell_of_flapping(desk, text);
+  if (grant.flapping && !is_clean(grant.because)) {
+    LeaseVoice voice = voice_of(asked, desk, grant.record.name);
+    tell_of_flapping(asked, voice, grant.record);
   }
   return granted(
       asked, desk, grant,
@@ -284,6 +284,9 @@ int lease_renew_command(const Arguments& arguments, World& world) {
   LeaseDesk& desk = *meant->leases.desk;
   const auto answer = desk.renew(meant->request.name, meant->request.holder.process);
   if (!answer) return asked.no(answer.error());
+  if (!answer->flapping && answer->record.takeovers.size() >= kFlapping) {
+    voice_of(asked, desk, answer->record.name).is_calm();
+  }
   return granted(asked, desk, *answer,
                  fmt::format("{} is renewed under fence {}, for {}", answer->record.name,
                              answer->record.fence, format_duration(answer->record.ttl)));
@@ -392,19 +395,22 @@ int lease_run_command(const Arguments& arguments, World& world) {
   Machine& machine = desk.machine();
   const auto folder = machine.folders.working_folder();
   if (!folder) return asked.trouble(folder.error());
+  LeaseVoice voice = voice_of(asked, desk, meant->request.name);
   std::optional<LeaseRunner::End> end;
-  LeaseRunner runner(desk,
-                     {.request = meant->request,
-                      .waits = !arguments.has("no-wait"),
-                      .command = arguments.positionals,
-                      .environment = world.environment.all(),
-                      .working_folder = *folder,
-                      .say = [&](const std::string& text) { asked.note(text); },
-                      .tell = [&](const std::string& text) { tell_of_flapping(desk, text); }},
-                     [&](const LeaseRunner::End& got) {
-                       end = got;
-                       machine.loop.stop();
-                     });
+  LeaseRunner runner(
+      desk,
+      {.request = meant->request,
+       .waits = !arguments.has("no-wait"),
+       .command = arguments.positionals,
+       .environment = world.environment.all(),
+       .working_folder = *folder,
+       .say = [&](const std::string& text) { asked.note(text); },
+       .flaps = [&](const LeaseRecord& record) { tell_of_flapping(asked, voice, record); },
+       .calm = [&] { voice.is_calm(); }},
+      [&](const LeaseRunner::End& got) {
+        end = got;
+        machine.loop.stop();
+      });
   machine.loop.run();
   if (!end) return asked.trouble({"it was broken off"});
   if (end->how == LeaseRunner::End::How::refused) {

@@ -105,6 +105,53 @@ TEST_F(LeaseCommands, refuse_what_cannot_be_meant) {
             "tend lease acquire: there is no process 99999\n");
 }
 
+TEST_F(LeaseCommands, I086_show_that_it_is_held_back_for_how_long_and_how_late_its_renewals_come) {
+  reading.universe.disk.write(std::string(Kept::kHome) + "/config.toml",
+                              "[[notify]]\nname = \"mail\"\ncommand = [\"mail-me\"]\n");
+  std::string last = process();
+  const auto take = [&](int exit = kExitYes) {
+    const std::string next = process();
+    const Answer answer = tend({"lease", "acquire", "--name", "n", "--ttl", "1m", "--pid", next});
+    EXPECT_EQ(answer.exit, exit) << answer.err;
+    last = next;
+    return answer;
+  };
+  take();
+  Answer taken;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(taken.err, "");
+    reading.universe.run_for(50s);
+    did({"lease", "renew", "--name", "n", "--pid", last});  // half a minute late
+    reading.universe.signal(std::stoi(last), Kill::kill);
+    taken = take();
+  }
+  EXPECT_TRUE(taken.err.contains("goes from hand to hand without being given back")) << taken.err;
+  const auto told = lines({"outbox", "--json"});
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0]["key"], "lease:n");
+  const std::string held = did({"lease", "status", "--name", "n"});
+  EXPECT_TRUE(held.contains("renewals come up to 30s late")) << held;
+  EXPECT_TRUE(held.contains("taken 3 times lately without being given back")) << held;
+  EXPECT_TRUE(held.contains("until 3m after the last renewal")) << held;
+  reading.universe.signal(std::stoi(last), Kill::kill);
+  const std::string back = did({"lease", "status", "--name", "n"}, kExitNo);
+  EXPECT_TRUE(back.starts_with("n: held back for 3m: it went from hand to hand too often")) << back;
+  const Json json = lines({"lease", "status", "--name", "n", "--json"}, kExitNo).at(0);
+  EXPECT_EQ(json["state"], "held");
+  EXPECT_EQ(json["flapping"], true);
+  EXPECT_EQ(json["lag_s"], 30);
+  EXPECT_EQ(json["free_in_s"], 180);
+  EXPECT_TRUE(take(kExitNo).err.contains("n is held back for 3m: "));
+  reading.universe.run_for(180s);
+  take();
+  EXPECT_EQ(lines({"outbox", "--json"}).size(), 1U) << "people know already";
+  for (int i = 0; i < 50; ++i) {
+    reading.universe.run_for(20s);
+    did({"lease", "renew", "--name", "n", "--pid", last});
+  }
+  EXPECT_TRUE(lines({"outbox", "--json"}).empty()) << "nobody heard of it, and it is over";
+}
+
 TEST_F(LeaseCommands, hold_it_for_an_agent_as_long_as_that_is_at_work) {
   reading.start_worker();
   reading.universe.run_for(5s);

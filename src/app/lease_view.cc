@@ -44,6 +44,20 @@ std::string seconds_of(Duration time) {
   return format_duration(std::chrono::ceil<std::chrono::seconds>(time));
 }
 
+/// Less than that is nobody's trouble.
+std::string words_of_lag(const LeaseLook& look) {
+  if (look.facts.lag < std::chrono::seconds{1}) return "";
+  return fmt::format("; renewals come up to {} late", seconds_of(look.facts.lag));
+}
+
+std::string words_of_takeovers(const LeaseLook& look) {
+  if (!is_flapping(look.facts)) return "";
+  return fmt::format(
+      "; taken {} times lately without being given back: the next who wants it has "
+      "to wait until {} after the last renewal",
+      look.facts.takeovers, seconds_of(lease_holds_until(look.record.ttl, look.facts.lag)));
+}
+
 }  // namespace
 
 std::string lease_state(const LeaseLook& look) {
@@ -69,7 +83,9 @@ Json lease_json(const LeaseLook& look) {
           {"mirror", text_or_null(record.mirror)},
           {"why", look.taking.may && record.held ? look.taking.why : record.why_free},
           {"takeovers", look.facts.takeovers},
-          {"flapping", look.taking.flapping}};
+          {"flapping", is_flapping(look.facts)},
+          {"lag_s", seconds_json(look.facts.lag)},
+          {"free_in_s", record.held ? seconds_json(look.taking.again_in) : Json()}};
 }
 
 Json refused_json(const LeaseNo& no) {
@@ -95,8 +111,12 @@ std::string lease_words(const LeaseLook& look) {
     return fmt::format("{}: {}: {}; was held by {}", record.name, lease_state(look),
                        look.taking.why, who);
   }
-  return fmt::format("{}: held by {}, for {} unless it is renewed", record.name, who,
-                     seconds_of(left_of(look)));
+  if (look.taking.flapping) {
+    return fmt::format("{}: held back for {}: {}; was held by {}", record.name,
+                       seconds_of(look.taking.again_in), look.taking.why, who);
+  }
+  return fmt::format("{}: held by {}, for {} unless it is renewed{}{}", record.name, who,
+                     seconds_of(left_of(look)), words_of_lag(look), words_of_takeovers(look));
 }
 
 std::string lease_table(const std::vector<LeaseLook>& looks, const Look& look, std::size_t width) {

@@ -34,19 +34,28 @@ LeaseTaking plainly(const LeaseFacts& facts) {
   return {.again_in = facts.ttl - facts.age, .why = "it is held"};
 }
 
+/// Too little to be of use to anybody is not said.
+std::string words_of_lag(Duration lag) {
+  using std::chrono::seconds;
+  if (lag < seconds{1}) return "";
+  return ", and its renewals come up to " + format_duration(std::chrono::round<seconds>(lag)) +
+         " late";
+}
+
 LeaseRenewing no(LeaseRefusal refusal, std::string why) { return {false, refusal, std::move(why)}; }
 
 }  // namespace
 
 LeaseTaking may_take(const LeaseFacts& facts) {
   LeaseTaking taking = plainly(facts);
-  if (!taking.may || is_clean(taking.because) || facts.takeovers < kFlapping) return taking;
+  if (!taking.may || is_clean(taking.because) || !is_flapping(facts)) return taking;
   taking.flapping = true;
-  const Duration from = facts.ttl * 2;
+  const Duration from = lease_holds_until(facts.ttl, facts.lag);
   if (facts.age >= from) return taking;
   taking.may = false;
   taking.again_in = from - facts.age;
-  taking.why = "it went from hand to hand too often without being given back: " + taking.why;
+  taking.why = "it went from hand to hand too often without being given back" +
+               words_of_lag(facts.lag) + ": " + taking.why;
   return taking;
 }
 

@@ -8,6 +8,7 @@
 // for five sixths, it insists; for all of it, it is free for others, and not before.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -28,10 +29,33 @@ constexpr Duration lease_renews_after(Duration ttl) { return ttl / 3; }
 constexpr Duration lease_asks_after(Duration ttl) { return ttl * 2 / 3; }
 constexpr Duration lease_insists_after(Duration ttl) { return ttl * 5 / 6; }
 
+/// How late a renewal is that comes at that age, or has not come by then.
+constexpr Duration lease_lateness(Duration age, Duration ttl) {
+  return std::max(Duration{}, age - lease_renews_after(ttl));
+}
+/// The lag of a lease: all of what is measured counts at once, and is forgotten by an eighth with
+/// every renewal that comes in time.
+constexpr Duration lease_lag(Duration before, Duration late) {
+  return std::max(late, before - (before + Duration{7}) / 8);
+}
+
 /// That many takeovers from holders that did not give it back, within that many of its times, are
-/// too many: the next one has to wait.
+/// too many: the next one has to wait until two of its times have passed since the last renewal.
+/// Where holders are late its time counts as longer by the lag, up to that many times as long
+/// again: who was that late before is back before anybody takes it.
 inline constexpr std::size_t kFlapping = 3;
 inline constexpr int kFlappingWithin = 10;
+inline constexpr int kFlappingHolds = 2;
+inline constexpr int kMostLag = 2;
+constexpr Duration lease_time_with_lag(Duration ttl, Duration lag) {
+  return ttl + std::min(lag, ttl * kMostLag);
+}
+constexpr Duration lease_flaps_within(Duration ttl, Duration lag) {
+  return lease_time_with_lag(ttl, lag) * kFlappingWithin;
+}
+constexpr Duration lease_holds_until(Duration ttl, Duration lag) {
+  return lease_time_with_lag(ttl, lag) * kFlappingHolds;
+}
 
 enum class HolderIs : std::uint8_t {
   running,
@@ -56,7 +80,10 @@ struct LeaseFacts {
   Duration ttl = kUsualLease;
   Duration age{};             // of the last renewal, as the one who asks can know it
   std::size_t takeovers = 0;  // unclean ones within the time that counts
+  Duration lag{};             // that was measured of its holders
 };
+/// Whether it changes hands too often.
+constexpr bool is_flapping(const LeaseFacts& facts) { return facts.takeovers >= kFlapping; }
 
 /// Why a lease was or can be taken; the first two are clean.
 enum class LeaseFree : std::uint8_t {

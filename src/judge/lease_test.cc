@@ -109,5 +109,52 @@ TEST(JudgeLease, I086_holds_for_a_time_longer_after_three_unclean_takeovers) {
   EXPECT_TRUE(may_take(facts).may) << "what was given back is free";
 }
 
+TEST(JudgeLease, I086_holds_for_longer_the_later_renewals_come_and_not_without_bounds) {
+  LeaseFacts facts = held_for(0s);
+  facts.holder = HolderIs::dead;
+  facts.takeovers = kFlapping;
+  Duration before{};
+  for (const Duration lag : {0s, 1s, 60s, 120s, 180s, 360s}) {
+    facts.lag = lag;
+    const LeaseTaking held = may_take(facts);
+    EXPECT_FALSE(held.may);
+    EXPECT_EQ(held.again_in, 2 * (180s + lag));
+    EXPECT_GT(held.again_in, before);
+    EXPECT_GT(held.again_in, lease_renews_after(180s) + lag)
+        << "who was that late comes back first";
+    before = held.again_in;
+  }
+  EXPECT_TRUE(may_take(facts).why.contains("renewals come up to 6m late")) << may_take(facts).why;
+  facts.lag = 24h;
+  EXPECT_EQ(may_take(facts).again_in, 6 * 180s) << "three times as long at most";
+  facts.age = 6 * 180s;
+  EXPECT_TRUE(may_take(facts).may);
+  facts.takeovers = kFlapping - 1;
+  facts.age = 0s;
+  EXPECT_TRUE(may_take(facts).may) << "lag alone holds nobody";
+}
+
+TEST(JudgeLease, I086_counts_takeovers_for_as_long_as_the_hold_may_take) {
+  for (const Duration lag : {0s, 60s, 360s}) {
+    EXPECT_GT(lease_flaps_within(180s, lag), 3 * lease_holds_until(180s, lag))
+        << "three takeovers that each had to wait are still too many";
+  }
+}
+
+TEST(JudgeLease, I086_takes_a_lag_at_its_word_at_once_and_forgets_it_slowly) {
+  EXPECT_EQ(lease_lateness(60s, 180s), 0s) << "that is when it is due";
+  EXPECT_EQ(lease_lateness(10s, 180s), 0s);
+  EXPECT_EQ(lease_lateness(100s, 180s), 40s);
+  EXPECT_EQ(lease_lag(0s, 40s), 40s);
+  EXPECT_EQ(lease_lag(10s, 40s), 40s);
+  EXPECT_EQ(lease_lag(40s, 39s), 39s);
+  EXPECT_EQ(lease_lag(40s, 0s), 35s);
+  Duration lag = 40s;
+  for (int i = 0; i < 30; ++i) lag = lease_lag(lag, 0s);
+  EXPECT_LT(lag, 1s) << "after ten of its times";
+  for (int i = 0; i < 60; ++i) lag = lease_lag(lag, 0s);
+  EXPECT_EQ(lag, 0s);
+}
+
 }  // namespace
 }  // namespace tend

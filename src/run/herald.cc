@@ -1,4 +1,4 @@
-// One key for one agent: whatever is wrong with it is one incident.
+// One key for one agent, or one lease: whatever is wrong with it is one incident.
 #include "run/herald.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ Herald::Herald(Machine& machine, Folder& home, const About& about,
     : machine_(machine),
       home_(home),
       names_(names_of(home, about)),
-      key_(trouble_key(home, about.folder, about.agent)),
+      key_(about.key.empty() ? trouble_key(home, about.folder, about.agent) : about.key),
       not_heard_(std::move(not_heard)),
       idle_(std::move(idle)),
       postman_(

@@ -1,6 +1,7 @@
-// What a keeper has to tell people about its agent. A notice counts as told once it is in the
-// outbox of the home, on every channel: from then on a crash loses nothing. All that is told about
-// one agent until it is well again is one incident: opened, updated, closed.
+// What a keeper has to tell people about its agent, or who leads about its lease. A notice counts
+// as told once it is in the outbox of the home, on every channel: from then on a crash loses
+// nothing. All that is told about one agent until it is well again is one incident: opened,
+// updated, closed.
 #pragma once
 
 #include <functional>
@@ -27,6 +28,7 @@ class Herald {
     std::string folder;
     std::vector<NotifyChannel> channels;  // of the configuration
     bool own = false;                     // the agent has a --notify
+    std::string key = {};                 // of the incident; "": the trouble of the agent
   };
   /// `not_heard` gets a line for what did not arrive; `idle` is called when nothing is on its way
   /// any more, what has to wait excepted. Both are called from the loop.

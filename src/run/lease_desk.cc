@@ -44,9 +44,13 @@ std::string words_of(const LeaseHolder& holder) {
 
 /// "orchestrator is held by boss (process 12) under fence 3, for 2m41s unless it is renewed"
 std::string words_of_held(const LeaseRecord& record, const LeaseTaking& taking) {
-  return fmt::format("{} is held by {} under fence {}: {}; free in {} unless that changes",
-                     record.name, words_of(record.holder), record.fence, taking.why,
-                     format_duration(std::chrono::ceil<std::chrono::seconds>(taking.again_in)));
+  const auto in = format_duration(std::chrono::ceil<std::chrono::seconds>(taking.again_in));
+  if (taking.flapping) {
+    return fmt::format("{} is held back for {}: {}; its last holder was {} under fence {}",
+                       record.name, in, taking.why, words_of(record.holder), record.fence);
+  }
+  return fmt::format("{} is held by {} under fence {}, for {} unless it is renewed", record.name,
+                     words_of(record.holder), record.fence, in);
 }
 
 }  // namespace
@@ -123,18 +127,23 @@ Duration LeaseDesk::age_of(const LeaseRecord& record) {
   return now - since;
 }
 
+std::size_t LeaseDesk::takeovers_of(const LeaseRecord& record) const {
+  const Duration now = machine_.clock.awake();
+  const Duration within = lease_flaps_within(record.ttl, record.lag);
+  return static_cast<std::size_t>(std::ranges::count_if(
+      record.takeovers, [&](Duration at) { return at <= now && now - at <= within; }));
+}
+
 LeaseFacts LeaseDesk::facts_of(const LeaseRecord& record) {
   LeaseFacts facts{.held = record.held, .ttl = record.ttl};
+  if (record.clock.boot_id == machine_.processes.self().boot_id) {
+    facts.lag = record.lag;
+    facts.takeovers = takeovers_of(record);
+  }
   if (!record.held) return facts;
   facts.holder = holder_is(record.holder.process);
   facts.agent = agent_is(record.holder.agent);
   facts.age = age_of(record);
-  const Duration now = machine_.clock.awake();
-  const bool same_clock = record.clock.boot_id == machine_.processes.self().boot_id;
-  facts.takeovers =
-      static_cast<std::size_t>(std::ranges::count_if(record.takeovers, [&](Duration at) {
-        return same_clock && at <= now && now - at <= record.ttl * kFlappingWithin;
-      }));
   return facts;
 }
 
@@ -230,6 +239,10 @@ LeaseAnswer LeaseDesk::change_own(const std::string& name, const ProcessId& hold
     LeaseRecord next = record;
     ++next.version;
     next.clock = machine_.processes.self();
+    // Who gives back what it did not have to renew any more was not late.
+    if (renews || seen->facts.age >= record.ttl) {
+      next.lag = lease_lag(record.lag, lease_lateness(seen->facts.age, record.ttl));
+    }
     if (renews) {
       next.renewed = began;
       next.renewed_at = machine_.clock.wall();
@@ -237,7 +250,10 @@ LeaseAnswer LeaseDesk::change_own(const std::string& name, const ProcessId& hold
     change(next);
     const auto written = leases_.write(next);
     if (!written) return std::unexpected(failed(written.error()));
-    if (*written) return mirrored(std::move(next));
+    if (!*written) continue;
+    LeaseAnswer grant = mirrored(std::move(next));
+    grant->flapping = is_flapping(seen->facts);
+    return grant;
   }
   return std::unexpected(
       no(LeaseRefusal::busy, name + " is written by others all the time; try again"));
@@ -411,7 +427,7 @@ class LeaseDesk::Acquiring final : public Subscription {
     if (!*written) return later([this] { attempt(); });
     LeaseAnswer grant = desk_.mirrored(next);
     grant->because = seen_.taking.because;
-    grant->flapping = seen_.taking.flapping;
+    grant->flapping = !is_clean(grant->because) && desk_.takeovers_of(next) >= kFlapping;
     answer(grant);
   }
 
@@ -431,7 +447,14 @@ class LeaseDesk::Acquiring final : public Subscription {
     next.renewed_at = next.granted_at;
     next.mirror = request_.mirror;
     // Of another boot, times say nothing.
-    if (seen_.record.clock.boot_id == self.boot_id) next.takeovers = seen_.record.takeovers;
+    if (seen_.record.clock.boot_id == self.boot_id) {
+      next.takeovers = seen_.record.takeovers;
+      next.lag = seen_.record.lag;
+    }
+    // Who is dead was not late.
+    if (seen_.taking.because == LeaseFree::expired) {
+      next.lag = lease_lag(next.lag, lease_lateness(seen_.facts.age, seen_.facts.ttl));
+    }
     if (!is_clean(seen_.taking.because)) next.takeovers.push_back(next.renewed);
     if (next.takeovers.size() > kMostTakeovers) next.takeovers.erase(next.takeovers.begin());
     return next;

@@ -42,7 +42,7 @@ struct LeaseGrant {
   /// `record.renewed` is from when on it counts for its holder, on this machine's awake clock.
   LeaseRecord record;
   LeaseFree because = LeaseFree::given_back;  // of an acquire
-  bool flapping = false;                      // it changes hands too often: tell people
+  bool flapping = false;                      // it changes hands too often, this time included
   std::string problem;  // what could not be done beside it, as the mirror; "" if all was
 };
 
@@ -106,6 +106,8 @@ class LeaseDesk {
 
   [[nodiscard]] LeaseFacts facts_of(const LeaseRecord& record);
   [[nodiscard]] Duration age_of(const LeaseRecord& record);
+  /// Unclean ones within the time that counts. REQUIRES that it was written on this boot.
+  [[nodiscard]] std::size_t takeovers_of(const LeaseRecord& record) const;
   LeaseAnswer change_own(const std::string& name, const ProcessId& holder, std::uint64_t fence,
                          bool renews, const Change& change);
   LeaseAnswer mirrored(LeaseRecord record);

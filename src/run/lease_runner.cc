@@ -153,13 +153,8 @@ void LeaseRunner::answered(const LeaseAnswer& answer) {
   if (copy) {
     record_ = copy->record;
     if (!copy->problem.empty()) say(copy->problem);
-    if (copy->flapping) {
-      const std::string text = fmt::format(
-          "the lease {} goes from hand to hand without being given back; see why its holders die",
-          record_.name);
-      say(text);
-      if (settings_.tell) settings_.tell(text);
-    }
+    is_calm_ = false;
+    if (copy->flapping && !is_clean(copy->because) && settings_.flaps) settings_.flaps(record_);
     return start();
   }
   const LeaseNo& no = copy.error();
@@ -274,6 +269,7 @@ void LeaseRunner::renew() {
   const auto answer = ask_to_renew();
   if (answer) {
     record_ = answer->record;
+    note_calm(*answer);
     if (std::exchange(renew_problem_, answer->problem) != answer->problem &&
         !answer->problem.empty()) {
       say(answer->problem);
@@ -291,6 +287,13 @@ void LeaseRunner::renew() {
   }
   const Duration retry = std::max(kShortestRetry, record_.ttl / kRetries);
   renew_in(std::min(retry, lease_asks_after(record_.ttl) - age()));
+}
+
+/// Only of a lease that went from hand to hand there is something to say.
+void LeaseRunner::note_calm(const LeaseGrant& grant) {
+  if (is_calm_ || grant.flapping || record_.takeovers.size() < kFlapping) return;
+  is_calm_ = true;
+  if (settings_.calm) settings_.calm();
 }
 
 /// It is asked to end, and has to before others may take the lease.

@@ -38,8 +38,9 @@ class LeaseRunner {
     std::string working_folder;
     /// Something that people want to know: it waits, was granted it, lost it.
     std::function<void(const std::string&)> say;
-    /// Something that needs a person.
-    std::function<void(const std::string&)> tell;
+    /// It goes from hand to hand, and we took it once more; and no more, once for each time.
+    std::function<void(const LeaseRecord&)> flaps;
+    std::function<void()> calm;
   };
   struct End {
     enum class How : std::uint8_t {
@@ -79,6 +80,7 @@ class LeaseRunner {
   void begin_again(const std::string& why);
   LeaseAnswer ask_to_renew();
   void renew();
+  void note_calm(const LeaseGrant& grant);
   void renew_in(Duration wait);
   void program_ended();
   void end_program(EndOrder order, bool lost, std::string why);
@@ -111,6 +113,7 @@ class LeaseRunner {
 
   LeaseRecord record_;  // of our grant, as it was last confirmed
   std::string renew_problem_;
+  bool is_calm_ = false;  // that was said
   LeaseRun run_;
   std::unique_ptr<Process> program_;
   Subscribed program_exit_;

@@ -15,6 +15,7 @@
 #include "os/sim/sim_universe.h"
 #include "run/lease_desk.h"
 #include "run/lease_runner.h"
+#include "run/lease_voice.h"
 #include "store/lease_files.h"
 
 namespace tend {
@@ -71,6 +72,7 @@ class LeaseTest : public testing::Test {
       std::unique_ptr<Folder> home;
       std::unique_ptr<LeaseFiles> files;
       std::unique_ptr<LeaseDesk> desk;
+      std::unique_ptr<LeaseVoice> voice;
       std::unique_ptr<LeaseRunner> runner;
     };
     return universe_->start_program(name, [=, this](Machine& machine) {
@@ -78,6 +80,8 @@ class LeaseTest : public testing::Test {
       made->home = machine.folders.make(kLeaseHome).value();
       made->files = std::make_unique<LeaseFiles>(*made->home);
       made->desk = std::make_unique<LeaseDesk>(machine, *made->home, *made->files);
+      const auto say = [this, name](const std::string& text) { said_[name].push_back(text); };
+      made->voice = std::make_unique<LeaseVoice>(machine, *made->home, "leader", channels_, say);
       LeaseRunner::Settings settings{
           .request = {.name = "leader",
                       .holder = LeaseDesk::holder_of(machine.processes.self(), name),
@@ -87,8 +91,17 @@ class LeaseTest : public testing::Test {
           .command = command,
           .environment = {},
           .working_folder = "/home/user",
-          .say = [this, name](const std::string& text) { said_[name].push_back(text); },
-          .tell = [this](const std::string& text) { told_.push_back(text); }};
+          .say = say,
+          .flaps =
+              [this, voice = made->voice.get()](const LeaseRecord& record) {
+                flaps_.push_back(record.fence);
+                voice->flaps(record);
+              },
+          .calm =
+              [this, voice = made->voice.get()] {
+                ++calm_;
+                voice->is_calm();
+              }};
       made->runner = std::make_unique<LeaseRunner>(
           *made->desk, std::move(settings), [this, name, &machine](const LeaseRunner::End& end) {
             ends_[name] = end;
@@ -119,7 +132,9 @@ class LeaseTest : public testing::Test {
   std::unique_ptr<SimUniverse> universe_;
   std::map<std::string, LeaseRunner::End> ends_;
   std::map<std::string, std::vector<std::string>> said_;
-  std::vector<std::string> told_;
+  std::vector<NotifyChannel> channels_;
+  std::vector<std::uint64_t> flaps_;  // fences
+  int calm_ = 0;
 };
 
 }  // namespace tend

@@ -145,6 +145,7 @@ void Patrol::look_around() {
   note_outbox();
   note_mail();
   note_gate();
+  note_leases();
   // At once: whoever was gone may be brought back while version control takes its time.
   reassign_next();
 }

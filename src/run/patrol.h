@@ -118,6 +118,8 @@ class Patrol {
   void note_outbox();
   void note_mail();
   void note_gate();
+  void note_leases();
+  void take_up_of_leases(const std::map<std::string, PatrolVoice::Told, std::less<>>& open);
   void note_idle(const std::vector<Entry>& agents, const WorkersOfHome& workers);
   void note_undone();
   void tell(const Concern& concern);

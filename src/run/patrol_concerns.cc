@@ -9,10 +9,13 @@
 #include "base/quote.h"
 #include "run/gate_desk.h"
 #include "run/herald.h"
+#include "run/lease_desk.h"
+#include "run/lease_voice.h"
 #include "run/patrol.h"
 #include "store/agent_file.h"
 #include "store/inbox.h"
 #include "store/json.h"
+#include "store/lease_files.h"
 
 namespace tend {
 namespace {
@@ -296,6 +299,40 @@ void Patrol::note_gate() {
              .text = "messages wait for agents that are over or that nobody keeps: for " +
                      names(std::move(waited_for)),
              .to_do = "tend gate status"});
+  }
+}
+
+/// Leases that go from hand to hand. Who took one so has told of it; that it is over, nobody may be
+/// there to say.
+void Patrol::note_leases() {
+  LeaseFiles files(home_);
+  LeaseDesk desk(machine_, home_, files);
+  std::vector<std::string> problems;
+  const auto looks = desk.look_at_all(problems);
+  if (!looks) problems.push_back(looks.error().text);
+  if (!problems.empty()) return blind("leases", names(std::move(problems)));
+  const auto open = voice_.open_incidents();
+  if (!open) return;  // that is said of the outbox
+  take_up_of_leases(*open);
+  for (const LeaseLook& look : *looks) {
+    if (!is_flapping(look.facts)) continue;
+    const std::string key = lease_key(look.record.name);
+    concern({.key = key,
+             .text = once(key, words_of_flapping(look.record.name)),
+             .to_do = "tend lease status --name " + look.record.name});
+  }
+}
+
+/// What others told of leases is as if we had; and so is what they told is over.
+void Patrol::take_up_of_leases(const std::map<std::string, PatrolVoice::Told, std::less<>>& open) {
+  if (settings_.channels.empty()) return;
+  const auto is_of_lease = [](const auto& one) { return one.first.starts_with(kLeaseKeys); };
+  std::erase_if(past_.told, [&](const auto& one) {
+    return is_of_lease(one) && !open.contains(one.first) && !unsent_.contains(one.first);
+  });
+  for (const auto& one : open) {
+    if (!is_of_lease(one) || past_.told.size() >= kMostTold) continue;
+    past_.told.emplace(one.first, one.second.why);
   }
 }
 

@@ -120,15 +120,24 @@ Result<std::unique_ptr<Folder>> folder_of(Folder& home, const std::string& name,
   return make ? (*leases)->make_folder(name) : (*leases)->folder(name);
 }
 
-Result<LeaseRecord> understood(Folder& folder, const std::string& file, std::string_view text,
-                               const std::string& name, std::uint64_t version) {
-  auto record = parse_lease(text);
-  if (record && record->name == name && record->version == version) return record;
-  const std::string why = record ? "it is of another lease" : record.error().text;
+std::unexpected<Error> to_be_mended(const Folder& folder, const std::string& file,
+                                    std::string_view why) {
   return fail(
       fmt::format("{}/{}: {}; nobody gets this lease until it is mended: put a copy back, or "
                   "remove the file to go on from the version before it",
                   on_one_line(folder.path()), file, why));
+}
+
+bool is_too_large(Folder& folder, const std::string& file) {
+  const auto facts = folder.facts(file);
+  return facts && *facts && (*facts)->size > kLongestRecord;
+}
+
+Result<LeaseRecord> understood(Folder& folder, const std::string& file, std::string_view text,
+                               const std::string& name, std::uint64_t version) {
+  auto record = parse_lease(text);
+  if (record && record->name == name && record->version == version) return record;
+  return to_be_mended(folder, file, record ? "it is of another lease" : record.error().text);
 }
 
 }  // namespace
@@ -167,7 +176,8 @@ std::string format_lease(const LeaseRecord& record) {
                   {"renewed_at_ns", record.renewed_at.time_since_epoch().count()},
                   {"mirror", record.mirror},
                   {"why_free", record.why_free},
-                  {"takeovers_ms", std::move(takeovers)}}) +
+                  {"takeovers_ms", std::move(takeovers)},
+                  {"lag_ms", record.lag.count()}}) +
          "\n";
 }
 
@@ -192,6 +202,7 @@ Result<LeaseRecord> parse_lease(std::string_view text) {
       .mirror = exact_text(*object, "mirror", kLongestText),
       .why_free = shown_text(*object, "why_free", kLongestText),
       .takeovers = {},
+      .lag = duration_in(*object, "lag_ms"),
   };
   const bool whole = held != nullptr && held->is_boolean() && takeovers && !record.name.empty() &&
                      record.version > 0 && record.fence > 0 && record.ttl > Duration::zero() &&
@@ -213,6 +224,9 @@ Result<std::optional<LeaseRecord>> LeaseFiles::read(const std::string& name) {
     if (versions->empty()) return std::nullopt;
     const std::string file = file_of(versions->back());
     const auto text = (*folder)->read(file, kLongestRecord);
+    if (!text && is_too_large(**folder, file)) {
+      return to_be_mended(**folder, file, "it is too large for a record of a lease");
+    }
     if (!text) return std::unexpected(text.error());
     if (!*text) continue;
     auto record = understood(**folder, file, **text, name, versions->back());

@@ -7,7 +7,9 @@
 //    "process":{"boot_id":B,"pid_ns":N,"pid":P,"start_ticks":T},
 //    "run":{"mark":M,"first":{...},"group":G},"ttl_ms":180000,"renewed_awake_ms":512345,
 //    "clock":{...},"granted_at_ns":...,"renewed_at_ns":...,"mirror":"","why_free":"",
-//    "takeovers_ms":[]}
+//    "takeovers_ms":[],"lag_ms":0}
+//
+// A record without "lag_ms" is of a version that did not measure it.
 #pragma once
 
 #include <cstdint>

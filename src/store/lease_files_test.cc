@@ -56,8 +56,23 @@ TEST_F(LeaseFilesTest, never_begin_anew_over_a_record_that_cannot_be_read) {
     ASSERT_FALSE(read) << text;
     EXPECT_TRUE(read.error().text.contains("put a copy back")) << read.error().text;
   }
+  universe_.disk.write(path("record.1.json"), std::string(100'000, 'x'));
+  const auto large = files_.read("leader");
+  ASSERT_FALSE(large);
+  EXPECT_TRUE(large.error().text.contains("put a copy back")) << large.error().text;
   universe_.disk.write(path("record.1.json"), format_lease(record_of(2, 9)));
   EXPECT_FALSE(files_.read("leader")) << "the record of another version";
+}
+
+TEST_F(LeaseFilesTest, understand_a_record_of_before_the_lag_was_measured) {
+  LeaseRecord late = record_of(1, 7);
+  late.lag = 12s;
+  std::string text = format_lease(late);
+  EXPECT_EQ(parse_lease(text).value(), late);
+  const std::string lag = R"(,"lag_ms":12000)";
+  ASSERT_NE(text.find(lag), std::string::npos) << text;
+  text.erase(text.find(lag), lag.size());
+  EXPECT_EQ(parse_lease(text).value(), record_of(1, 7));
 }
 
 TEST_F(LeaseFilesTest, of_a_writer_killed_anywhere_leave_the_old_record_or_the_new_one) {

@@ -53,6 +53,7 @@ struct LeaseRecord {
   std::string why_free;  // for people
   /// When it was taken from holders that had not given it back, on the same clock; the last ones.
   std::vector<Duration> takeovers;
+  Duration lag{};  // how late its renewals come, see judge/lease.h
 
   bool operator==(const LeaseRecord&) const = default;
 };

@@ -69,7 +69,8 @@ LeaseRecord record_of(std::uint64_t version, std::uint64_t fence) {
           .renewed_at = WallTime{1'767'225'601s + 5ns},
           .mirror = "/srv/orchestrator-state.json",
           .why_free = "",
-          .takeovers = {1s, 2s}};
+          .takeovers = {1s, 2s},
+          .lag = 250ms};
 }
 
 template <class Backend>

@@ -3,6 +3,7 @@
 // more of it: TEND_LEASE_SECONDS=300.
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <random>
@@ -195,6 +196,61 @@ TEST_F(LeaseE2e, watch_follows_it_from_hand_to_hand) {
   EXPECT_TRUE(eventually([&] { return lines_of(watch.out()).size() >= 3; })) << watch.out();
   watch.signal(SIGINT);
   EXPECT_EQ(watch.wait().exit, 0);
+}
+
+/// Whoever leads is stopped again and again, as on a machine that has no time for it.
+TEST_F(LeaseE2e, I086_is_held_back_for_longer_if_its_holders_are_late_and_people_are_told_once) {
+  std::filesystem::create_directories(home());
+  std::filesystem::permissions(home(), std::filesystem::perms::owner_all);
+  const Path told = scratch() / "told";
+  std::ofstream(home() / "config.toml")
+      << "[[notify]]\nname = \"file\"\ncommand = [\"sh\", \"-c\", \"cat >>" << told.string()
+      << "\"]\n";
+  std::vector<std::unique_ptr<Background>> all(3);
+  const auto refill = [&] {
+    for (auto& each : all) {
+      if (each == nullptr || each->is_over()) {
+        each = std::make_unique<Background>(lease_run("n", acting("10000")));
+      }
+    }
+  };
+  const auto holder = [&] {
+    const Json now = status("n");
+    return now.contains("holder") && now["holder"].is_object() && now["in_force"] == true
+               ? static_cast<pid_t>(number_in(now["holder"], "pid"))
+               : 0;
+  };
+  // Taken from one that is stopped for longer than its time, three times.
+  for (long fence = 1; fence <= 3; ++fence) {
+    refill();
+    ASSERT_TRUE(eventually([&] {
+      return holder() != 0 && number_in(status("n"), "fence") == fence;
+    })) << status("n");
+    const pid_t leader = holder();
+    ASSERT_TRUE(signal_process_of(home(), leader, SIGSTOP));
+    ASSERT_TRUE(eventually([&] { return number_in(status("n"), "fence") == fence + 1; }))
+        << status("n");
+    signal_process_of(home(), leader, SIGCONT);
+  }
+  EXPECT_EQ(number_in(status("n"), "takeovers"), 3);
+  EXPECT_GE(status("n").value("lag_s", 0.0), 1.0) << status("n");
+  // The next one has to wait for more than two of its times.
+  refill();
+  ASSERT_TRUE(eventually([&] { return holder() != 0; }));
+  const pid_t leader = holder();
+  ASSERT_TRUE(signal_process_of(home(), leader, SIGSTOP));
+  double longest = 0;
+  ASSERT_TRUE(eventually([&] {
+    const Json now = status("n");
+    longest = std::max(longest, now.value("age_s", 0.0));
+    return number_in(now, "fence") == 5;
+  })) << status("n");
+  signal_process_of(home(), leader, SIGCONT);
+  EXPECT_GT(longest, 6.5) << "longer than without any lag";
+  ASSERT_TRUE(eventually([&] { return read_file(told).contains("goes from hand to hand"); }));
+  EXPECT_EQ(lines_of(read_file(told)).size(), 1U) << read_file(told);
+  EXPECT_TRUE(has_event("goes from hand to hand"));
+  check_ledger(entries_of(ledger()));
 }
 
 TEST_F(LeaseE2e, I080_a_second_one_on_the_same_home_defers_and_says_so) {
