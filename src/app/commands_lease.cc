@@ -126,8 +126,10 @@ constexpr CommandRow kRows[] = {
     {.name = "lease status",
      .summary = "Show who leads, under which fence, and for how long",
      .text =
-         "Exit status: with --name 0 if somebody leads and 1 if nobody does; else 0, and 3 if a "
-         "lease cannot be read.",
+         "A lease that went from hand to hand is held back, and how late its renewals come is "
+         "shown.\n\n"
+         "Exit status: with --name 0 if somebody leads and 1 if nobody does; else 0. 3 if a lease "
+         "cannot be read: who leads is not known then.",
      .options = kStatusOptions,
      .examples = kStatusExamples,
      .body = lease_status_command},

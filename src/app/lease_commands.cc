@@ -61,8 +61,9 @@ class Asked {
         {{"ok", false}, {"error", {{"code", "bad-input"}, {"message", std::move(text)}}}}));
     return kExitUsage;
   }
-  int trouble(const Error& error) const {
-    return no({.refusal = LeaseRefusal::failed, .why = error.text, .again_in = {}, .seen = {}});
+  int trouble(const Error& error, int code = kExitNo) const {
+    return no({.refusal = LeaseRefusal::failed, .why = error.text, .again_in = {}, .seen = {}},
+              code);
   }
   int yes(std::string_view words, Json json) const {
     if (!arguments_.has("json")) {
@@ -153,45 +154,60 @@ Result<std::optional<KnownAgent>> agent_meant(const Asked& asked, Home& home,
   return *std::move(known);
 }
 
-Result<ProcessId> process_of(Machine& machine, std::int64_t pid) {
+/// nullopt if none is.
+Result<std::optional<std::int64_t>> pid_typed(const Asked& asked) {
+  const auto typed = asked.arguments().value("pid");
+  if (!typed) return std::nullopt;
+  if (asked.arguments().has("agent")) return fail("--pid and --agent: choose one");
+  const auto pid = number_from_1(*typed, "--pid wants the number of a process");
+  if (!pid) return std::unexpected(pid.error());
+  return *pid;
+}
+
+LeaseNo not_there(std::string why) {
+  return {.refusal = LeaseRefusal::not_alive, .why = std::move(why), .again_in = {}, .seen = {}};
+}
+
+LeaseNo failed(const Error& error) {
+  return {.refusal = LeaseRefusal::failed, .why = error.text, .again_in = {}, .seen = {}};
+}
+
+std::expected<ProcessId, LeaseNo> process_of(Machine& machine, std::int64_t pid) {
   const auto id = machine.processes.identify(pid);
-  if (!id) return std::unexpected(id.error());
-  if (!*id) return fail(fmt::format("there is no process {}", pid));
+  if (!id) return std::unexpected(failed(id.error()));
+  if (!*id) return std::unexpected(not_there(fmt::format("there is no process {}", pid)));
   return **id;
 }
 
 /// Whoever called us, unless it went away meanwhile.
-Result<ProcessId> caller_of(const Asked& asked, Machine& machine) {
+std::expected<ProcessId, LeaseNo> caller_of(const Asked& asked, Machine& machine) {
   const auto ancestors = asked.world().caller.ancestors(1);
   if (ancestors.empty() || ancestors.front().pid <= 1) {
-    return fail("nobody is there who could hold it: choose one with --pid N");
+    return std::unexpected(not_there("nobody is there who could hold it: choose one with --pid N"));
   }
   auto id = process_of(machine, ancestors.front().pid);
   if (id && id->start_ticks != ancestors.front().start_ticks) {
-    return fail("who called us is gone; choose a holder with --pid N");
+    return std::unexpected(not_there("who called us is gone; choose a holder with --pid N"));
   }
   return id;
 }
 
 /// The process that a command speaks for: --pid, an agent's, else whoever called us.
-Result<LeaseHolder> holder_meant(const Asked& asked, Home& home, const LeaseSettings& settings) {
-  const auto typed = asked.arguments().value("pid");
-  if (typed && asked.arguments().has("agent")) return fail("--pid and --agent: choose one");
-  if (typed) {
-    const auto pid = number_from_1(*typed, "--pid wants the number of a process");
-    if (!pid) return std::unexpected(pid.error());
-    const auto id = process_of(home.machine, *pid);
-    if (!id) return std::unexpected(id.error());
-    return LeaseDesk::holder_of(*id);
+std::expected<LeaseHolder, LeaseNo> holder_meant(const Asked& asked, Home& home,
+                                                 const LeaseSettings& settings,
+                                                 std::optional<std::int64_t> pid) {
+  if (!pid) {
+    const auto agent = agent_meant(asked, home, settings);
+    if (!agent) return std::unexpected(failed(agent.error()));
+    if (*agent) {
+      const Heartbeat& says = (*agent)->heartbeat;
+      if (says.process.pid == 0) {
+        return std::unexpected(not_there(says.agent + " has no process that could hold it"));
+      }
+      return LeaseDesk::holder_of(says.process, says.agent, (*agent)->folder->path());
+    }
   }
-  const auto agent = agent_meant(asked, home, settings);
-  if (!agent) return std::unexpected(agent.error());
-  if (*agent) {
-    const Heartbeat& says = (*agent)->heartbeat;
-    if (says.process.pid == 0) return fail(says.agent + " has no process that could hold it");
-    return LeaseDesk::holder_of(says.process, says.agent, (*agent)->folder->path());
-  }
-  const auto id = caller_of(asked, home.machine);
+  const auto id = pid ? process_of(home.machine, *pid) : caller_of(asked, home.machine);
   if (!id) return std::unexpected(id.error());
   return LeaseDesk::holder_of(*id);
 }
@@ -211,6 +227,8 @@ std::expected<Meant, int> meant_by(const Asked& asked, bool for_ourselves) {
   if (!settings) return std::unexpected(asked.usage(settings.error().text));
   const auto ttl = ttl_typed(asked, *settings);
   if (!ttl) return std::unexpected(asked.usage(ttl.error().text));
+  const auto pid = pid_typed(asked);
+  if (!pid) return std::unexpected(asked.usage(pid.error().text));
   auto leases = open_leases(asked.world());
   if (!leases) return std::unexpected(asked.trouble(leases.error()));
   Machine& machine = leases->home.machine;
@@ -224,8 +242,8 @@ std::expected<Meant, int> meant_by(const Asked& asked, bool for_ourselves) {
         LeaseDesk::holder_of(machine.processes.self(), *agent ? (*agent)->heartbeat.agent : "",
                              *agent ? (*agent)->folder->path() : "");
   } else {
-    auto holder = holder_meant(asked, leases->home, *settings);
-    if (!holder) return std::unexpected(asked.trouble(holder.error()));
+    auto holder = holder_meant(asked, leases->home, *settings, *pid);
+    if (!holder) return std::unexpected(asked.no(holder.error()));
     request.holder = *std::move(holder);
   }
   return Meant{*std::move(leases), std::move(request)};
@@ -332,25 +350,25 @@ int lease_check_command(const Arguments& arguments, World& world) {
 int lease_status_command(const Arguments& arguments, World& world) {
   const Asked asked("lease status", arguments, world);
   const auto leases = open_leases(world);
-  if (!leases) return asked.trouble(leases.error());
+  if (!leases) return asked.trouble(leases.error(), kExitNeedsYou);
   if (arguments.has("name")) {
     const auto name = name_typed(asked);
     if (!name) return asked.usage(name.error().text);
     const auto look = leases->desk->look(*name);
-    if (!look) return asked.trouble(look.error());
+    if (!look) return asked.trouble(look.error(), kExitNeedsYou);
     std::ignore = asked.yes(lease_words(*look), lease_json(*look));
     return look->in_force.may ? kExitYes : kExitNo;
   }
   std::vector<std::string> problems;
   const auto all = leases->desk->look_at_all(problems);
-  if (!all) return asked.trouble(all.error());
+  if (!all) return asked.trouble(all.error(), kExitNeedsYou);
   for (const std::string& problem : problems) asked.note(problem);
   if (arguments.has("json")) {
     for (const LeaseLook& each : *all) world.out.write(json_line(lease_json(each)));
-  } else if (all->empty()) {
-    world.out.write("there are no leases\n");
-  } else {
+  } else if (!all->empty()) {
     world.out.write(lease_table(*all, Look(world.out, world.environment), screen_width(world.out)));
+  } else if (problems.empty()) {
+    world.out.write("there are no leases\n");
   }
   return problems.empty() ? kExitYes : kExitNeedsYou;
 }

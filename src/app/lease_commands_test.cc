@@ -103,6 +103,28 @@ TEST_F(LeaseCommands, refuse_what_cannot_be_meant) {
             "tend lease check: a fence is a number from 1 on, not 'x'\n");
   EXPECT_EQ(refused({"lease", "acquire", "--name", "n", "--pid", "99999"}),
             "tend lease acquire: there is no process 99999\n");
+  EXPECT_EQ(refused({"lease", "acquire", "--name", "n", "--pid", "0"}, kExitUsage),
+            "tend lease acquire: --pid wants the number of a process, not '0'\n");
+  EXPECT_EQ(refused({"lease", "renew", "--name", "n", "--pid", one_, "--agent", "a"}, kExitUsage),
+            "tend lease renew: --pid and --agent: choose one\n");
+  const auto typed = lines({"lease", "release", "--name", "n", "--pid", "x", "--json"}, kExitUsage);
+  EXPECT_EQ(code_of(typed.at(0)), "bad-input");
+  const auto gone = lines({"lease", "renew", "--name", "n", "--pid", "99999", "--json"}, kExitNo);
+  EXPECT_EQ(code_of(gone.at(0)), "not-alive");
+}
+
+TEST_F(LeaseCommands, never_call_a_lease_free_whose_record_cannot_be_read) {
+  acquire(one_);
+  for (const std::string& text : {std::string("{"), std::string(100'000, 'x')}) {
+    reading.universe.disk.write(std::string(Kept::kHome) + "/leases/n/record.1.json", text);
+    const Answer one = tend({"lease", "status", "--name", "n"});
+    EXPECT_EQ(one.exit, kExitNeedsYou);
+    EXPECT_TRUE(one.err.contains("put a copy back")) << one.err;
+    const Answer all = tend({"lease", "status"});
+    EXPECT_EQ(all.exit, kExitNeedsYou);
+    EXPECT_EQ(all.out, "") << "it does not say that there are none";
+    EXPECT_EQ(tend({"lease", "acquire", "--name", "n", "--pid", other_}).exit, kExitNo);
+  }
 }
 
 TEST_F(LeaseCommands, I086_show_that_it_is_held_back_for_how_long_and_how_late_its_renewals_come) {
@@ -150,6 +172,14 @@ TEST_F(LeaseCommands, I086_show_that_it_is_held_back_for_how_long_and_how_late_i
     did({"lease", "renew", "--name", "n", "--pid", last});
   }
   EXPECT_TRUE(lines({"outbox", "--json"}).empty()) << "nobody heard of it, and it is over";
+}
+
+TEST_F(LeaseCommands, say_who_has_it_and_for_how_long) {
+  acquire(one_);
+  const std::string no =
+      refused({"lease", "acquire", "--name", "n", "--pid", other_, "--ttl", "1m"});
+  EXPECT_TRUE(no.contains("(process " + one_ + ") under fence 1, for 1m unless it is renewed"))
+      << no;
 }
 
 TEST_F(LeaseCommands, hold_it_for_an_agent_as_long_as_that_is_at_work) {
