@@ -4,6 +4,7 @@
 #include "app/service_commands.h"
 
 #include <algorithm>
+#include <expected>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -35,6 +36,7 @@ constexpr Duration kMayTakeToEnd = 5s;  // before it is killed
 constexpr Duration kMayTakeToSay = 2s;  // who it is
 constexpr Duration kLookAgain = 20ms;
 constexpr std::string_view kErrors = "service.err";
+constexpr std::size_t kMostOfErrors = std::size_t{64} * 1024;
 
 // --- Saying -------------------------------------------------------------------------------------
 
@@ -66,9 +68,18 @@ int say_done(const Arguments& arguments, World& world, std::string_view action,
 /// A service of this home, as the commands find it.
 struct Found {
   std::string pidfile;
-  std::unique_ptr<Folder> folder;
+  std::unique_ptr<Folder> folder;  // nullptr: there never was one
   ServiceLockState state;
+  ServiceStatus status;
 };
+/// Why it cannot be found, and which kind of a no that is.
+struct NotFound {
+  std::string_view code;
+  std::string why;
+  int exit;
+};
+NotFound bad_input(const Error& error) { return {"bad-input", error.text, kExitUsage}; }
+NotFound trouble(const Error& error) { return {"trouble", error.text, kExitNo}; }
 
 Result<ServiceLockState> state_in(Folder& folder) {
   auto state = look_at_service(folder);
@@ -89,27 +100,51 @@ Result<ServiceLockState> settled_state_in(Machine& machine, Folder& folder) {
   }
 }
 
-Result<Found> find_service(const Arguments& arguments, Home& home) {
+/// Makes nothing: who only asks leaves no trace, also where nothing can be written.
+Result<std::unique_ptr<Folder>> folder_of_service(Folder& home, const std::string& pidfile) {
+  auto services = home.folder(std::string(kServicesFolder));
+  if (!services || *services == nullptr) return services;
+  return (*services)->folder(service_folder_name(pidfile));
+}
+
+std::expected<Found, NotFound> find_service(const Arguments& arguments, Home& home) {
   auto pidfile = pidfile_of(arguments, home);
-  if (!pidfile) return std::unexpected(pidfile.error());
-  auto folder = service_folder(*home.folder, *pidfile);
-  if (!folder) return std::unexpected(folder.error());
-  auto state = settled_state_in(home.machine, **folder);
-  if (!state) return std::unexpected(state.error());
-  return Found{*std::move(pidfile), *std::move(folder), *std::move(state)};
+  if (!pidfile) return std::unexpected(bad_input(pidfile.error()));
+  Found found{.pidfile = *std::move(pidfile), .folder = nullptr, .state = {}, .status = {}};
+  auto folder = folder_of_service(*home.folder, found.pidfile);
+  if (!folder) return std::unexpected(trouble(folder.error()));
+  if (*folder == nullptr) return found;
+  found.folder = *std::move(folder);
+  auto state = settled_state_in(home.machine, *found.folder);
+  if (!state) return std::unexpected(trouble(state.error()));
+  found.state = *std::move(state);
+  // What is no status says nothing; whether it runs is known without.
+  if (auto status = read_service_status(*found.folder); status && *status) {
+    found.status = **std::move(status);
+  }
+  return found;
 }
 
 /// Takes away a pid file whose service is not there any more. Under the lock: one that begins
 /// meanwhile writes its own.
-void sweep_pidfile(Machine& machine, const Found& found) {
-  const auto lock = ServiceLock::take(*found.folder);
-  if (lock && *lock != nullptr) std::ignore = machine.files.remove(found.pidfile);
+void sweep_pidfile(Home& home, const Found& found) {
+  const auto folder = service_folder(*home.folder, found.pidfile);
+  if (!folder) return;
+  const auto lock = ServiceLock::take(**folder);
+  if (lock && *lock != nullptr) std::ignore = home.machine.files.remove(found.pidfile);
 }
 
 /// Why it is not there, in the words that scripts know.
 std::string not_running(std::optional<std::int64_t> stale) {
   return fmt::format("Heartbeat service: NOT RUNNING ({})",
                      stale ? fmt::format("stale PID: {}", *stale) : "no PID file");
+}
+
+std::string already_running(const Found& found) {
+  const std::string whom =
+      found.status.subject.empty() ? "" : ", for " + on_one_line(found.status.subject);
+  return fmt::format("it is already running (PID: {}){}; stop it, or choose another --pidfile",
+                     found.state.record.process.pid, whom);
 }
 
 // --- Starting -----------------------------------------------------------------------------------
@@ -132,10 +167,33 @@ Launch launch_of(const KeeperProgram& program, const ServiceCall& call, const Fo
   return launch;
 }
 
+/// The last line that was written there behind that many bytes; "" if there is none.
+std::string last_line_of(Folder& folder, std::uint64_t behind) {
+  const auto text = folder.read(std::string(kErrors), kMostOfErrors);
+  if (!text || !*text || (*text)->size() <= behind) return "";
+  std::string_view lines = **text;
+  lines.remove_prefix(static_cast<std::size_t>(behind));
+  if (!lines.ends_with('\n')) return "";
+  lines.remove_suffix(1);
+  lines.remove_prefix(lines.rfind('\n') + 1);
+  constexpr std::string_view kBefore = "tend service run: ";
+  if (lines.starts_with(kBefore)) lines.remove_prefix(kBefore.size());
+  return on_one_line(lines);
+}
+
+std::uint64_t size_of_errors(Folder& folder) {
+  const auto facts = folder.facts(std::string(kErrors));
+  return facts && *facts ? (*facts)->size : 0;
+}
+
 /// Its number, once it is at work.
-Result<std::int64_t> start_service(World& world, Home& home, const ServiceCall& call,
-                                   Folder& folder) {
+Result<std::int64_t> start_service(World& world, Home& home, const ServiceCall& call) {
   Machine& machine = home.machine;
+  const auto made = service_folder(*home.folder, call.settings.pidfile);
+  if (!made) return std::unexpected(made.error());
+  Folder& folder = **made;
+  if (size_of_errors(folder) > kMostOfErrors / 2) std::ignore = folder.remove(std::string(kErrors));
+  const std::uint64_t before = size_of_errors(folder);
   const auto program = keeper_program(world, machine, *home.folder);
   if (!program) return std::unexpected(program.error());
   const std::string start = fmt::format("{:016x}", machine.entropy.number());
@@ -150,9 +208,13 @@ Result<std::int64_t> start_service(World& world, Home& home, const ServiceCall& 
       return fail(fmt::format("another start was faster: it is already running (PID: {})",
                               state->record.process.pid));
     }
+    // It says something there only if it cannot begin.
+    const std::string said = last_line_of(folder, before);
+    if (state && !state->held && !said.empty()) return fail("it did not begin: " + said);
     let_pass(machine, kLookAgain);
   }
-  return fail(fmt::format("it did not begin; see {}/{}", folder.path(), kErrors));
+  return fail(fmt::format("it did not begin, and did not say why; is there room in {}?",
+                          on_one_line(folder.path())));
 }
 
 // --- Stopping -----------------------------------------------------------------------------------
@@ -267,21 +329,20 @@ int service_start_command(const Arguments& arguments, World& world) {
   auto home = home_of_service(arguments, world);
   if (!home) return no("trouble", home.error().text, kExitUsage);
   auto found = find_service(arguments, *home);
-  if (!found) return no("bad-input", found.error().text, kExitUsage);
+  if (!found) return no(found.error().code, found.error().why, found.error().exit);
   if (found->state.held) {
     if (arguments.has("quiet")) return kExitYes;
-    return no("running",
-              fmt::format("it is already running (PID: {})", found->state.record.process.pid),
-              kExitNo);
+    return no("running", already_running(*found), kExitNo);
   }
   const auto call = service_call(arguments, world, *home, found->pidfile);
   if (!call) return no("bad-input", call.error().text, kExitUsage);
-  const auto pid = start_service(world, *home, *call, *found->folder);
+  const auto pid = start_service(world, *home, *call);
   if (!pid) return no("not-started", pid.error().text, kExitNo);
   for (const std::string& warning : call->warnings) complain(world, kName, warning, kExitYes);
-  if (const auto status = read_service_status(*found->folder);
-      status && *status && !(*status)->log_problem.empty()) {
-    complain(world, kName, "its log: " + (*status)->log_problem, kExitYes);
+  found = find_service(arguments, *home);
+  if (!found) return no(found.error().code, found.error().why, found.error().exit);
+  if (!found->status.log_problem.empty()) {
+    complain(world, kName, "its log: " + found->status.log_problem, kExitYes);
   }
   return say_done(arguments, world, "started", found->pidfile, *pid);
 }
@@ -292,7 +353,8 @@ int service_stop_command(const Arguments& arguments, World& world) {
   if (!home) return refuse(arguments, world, kName, "trouble", home.error().text, kExitUsage);
   const auto found = find_service(arguments, *home);
   if (!found) {
-    return refuse(arguments, world, kName, "bad-input", found.error().text, kExitUsage);
+    return refuse(arguments, world, kName, found.error().code, found.error().why,
+                  found.error().exit);
   }
   Machine& machine = home->machine;
   if (arguments.has("caller") && found->state.held) {
@@ -300,8 +362,7 @@ int service_stop_command(const Arguments& arguments, World& world) {
     if (!caller) {
       return refuse(arguments, world, kName, "bad-input", caller.error().text, kExitUsage);
     }
-    const auto status = read_service_status(*found->folder);
-    if (!status || !*status || (*status)->subject_process != *caller) {
+    if (found->status.subject_process != *caller) {
       if (arguments.has("quiet")) return kExitYes;
       return refuse(arguments, world, kName, "of-another", "it beats for another program", kExitNo);
     }
@@ -309,7 +370,7 @@ int service_stop_command(const Arguments& arguments, World& world) {
   if (!found->state.held) {
     if (arguments.has("quiet")) return kExitYes;
     const auto stale = pid_in(machine.files, found->pidfile);
-    sweep_pidfile(machine, *found);
+    if (stale) sweep_pidfile(*home, *found);
     if (arguments.has("json")) {
       return refuse(arguments, world, kName, "not-running", not_running(stale), kExitNo);
     }
@@ -318,7 +379,7 @@ int service_stop_command(const Arguments& arguments, World& world) {
   }
   const auto ended = end_service(machine, *found);
   if (!ended) return refuse(arguments, world, kName, "not-ended", ended.error().text, kExitNo);
-  sweep_pidfile(machine, *found);
+  sweep_pidfile(*home, *found);
   return say_done(arguments, world, "stopped", found->pidfile, ended->pid);
 }
 
@@ -328,14 +389,14 @@ int service_status_command(const Arguments& arguments, World& world) {
   if (!home) return refuse(arguments, world, kName, "trouble", home.error().text, kExitUsage);
   const auto found = find_service(arguments, *home);
   if (!found) {
-    return refuse(arguments, world, kName, "bad-input", found.error().text, kExitUsage);
+    return refuse(arguments, world, kName, found.error().code, found.error().why,
+                  found.error().exit);
   }
   Machine& machine = home->machine;
   const bool running = found->state.held;
   const auto stale = running ? std::nullopt : pid_in(machine.files, found->pidfile);
-  if (stale) sweep_pidfile(machine, *found);
-  const auto read = read_service_status(*found->folder);
-  const ServiceStatus status = read ? read->value_or(ServiceStatus{}) : ServiceStatus{};
+  if (stale) sweep_pidfile(*home, *found);
+  const ServiceStatus& status = found->status;
   if (arguments.has("json")) {
     world.out.write(json_line(status_json(*found, status, stale)));
   } else if (running) {
@@ -378,11 +439,11 @@ int service_run_command(const Arguments& arguments, World& world) {
 Result<std::int64_t> start_service_of(World& world, Home& home, const std::string& agent_folder) {
   Arguments arguments;
   arguments.options["agent"] = {agent_folder};
-  auto found = find_service(arguments, home);
-  if (!found) return std::unexpected(found.error());
-  const auto call = service_call(arguments, world, home, found->pidfile);
+  const auto pidfile = pidfile_of(arguments, home);
+  if (!pidfile) return std::unexpected(pidfile.error());
+  const auto call = service_call(arguments, world, home, *pidfile);
   if (!call) return std::unexpected(call.error());
-  return start_service(world, home, *call, *found->folder);
+  return start_service(world, home, *call);
 }
 
 }  // namespace tend

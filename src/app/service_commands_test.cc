@@ -44,6 +44,7 @@ TEST_F(ServiceCommands, refuse_what_does_not_fit_together) {
         {"service", "start", "--pidfile", kPidfile, "--root", "/home/user/hyrm"},
         {"service", "start", "--pidfile", kPidfile, "--preset", "hyrm", "--root", "/none"},
         {"service", "run", "--pidfile", kPidfile, "--pid", "1", "--interval", "10ms"},
+        {"service", "install", "--pidfile", kPidfile},
         {"service", "stop"},
         {"service", "status"}}) {
     const Answer answer = reading.tend(words);
@@ -68,6 +69,36 @@ TEST_F(ServiceCommands, say_of_one_that_is_not_there_what_scripts_know) {
   const Answer no = reading.tend({"service", "stop", "--json", "--pidfile", kPidfile});
   EXPECT_EQ(no.json()["error"]["code"], "not-running");
   EXPECT_EQ(reading.tend({"service", "stop", "-q", "--pidfile", kPidfile}).exit, kExitYes);
+}
+
+TEST_F(ServiceCommands, leave_no_trace_of_who_only_asks) {
+  EXPECT_EQ(reading.tend({"service", "status", "--pidfile", kPidfile}).exit, kExitNo);
+  EXPECT_EQ(reading.tend({"service", "stop", "--pidfile", kPidfile}).exit, kExitNo);
+  EXPECT_FALSE(reading.universe.disk.exists(std::string(Kept::kHome) + "/services"));
+}
+
+TEST_F(ServiceCommands, know_whether_it_runs_also_where_nothing_can_be_written) {
+  reading.universe.disk.write(kPidfile, "4711\n");
+  reading.universe.disk.broken = "Read-only file system";
+  const Answer status = reading.tend({"service", "status", "--pidfile", kPidfile});
+  EXPECT_EQ(status.exit, kExitNo) << status.err;
+  EXPECT_EQ(status.out, "Heartbeat service: NOT RUNNING (stale PID: 4711)\n");
+  const Answer start = reading.tend(
+      {"service", "start", "--pidfile", kPidfile, "--preset", "hyrm", "--root", "hyrm", "--json"});
+  EXPECT_EQ(start.exit, kExitNo) << "nothing is wrong with how it was said: " << start.err;
+  EXPECT_EQ(start.json()["error"]["code"], "not-started");
+}
+
+TEST_F(ServiceCommands, show_what_they_can_of_a_status_that_is_garbage) {
+  const std::string folder =
+      std::string(Kept::kHome) + "/services/" + service_folder_name(kPidfile);
+  reading.universe.disk.make_folder(folder);
+  for (const std::string& text : {std::string("garbage"), std::string(5'000'000, 'x')}) {
+    reading.universe.disk.write(folder + "/status.json", text);
+    const Answer status = reading.tend({"service", "status", "--json", "--pidfile", kPidfile});
+    EXPECT_EQ(status.exit, kExitNo) << status.err;
+    EXPECT_EQ(status.json()["running"], false);
+  }
 }
 
 TEST_F(ServiceCommands, mean_one_service_by_every_name_of_its_pid_file) {

@@ -97,6 +97,11 @@ int explain(World& world, const std::string& path, const std::string& unit) {
 int service_install_command(const Arguments& arguments, World& world) {
   const auto name = name_typed(arguments);
   if (!name) return complain(world, kName, name.error().text, kExitUsage);
+  // A process has another number next time: no unit can be for one.
+  if (!arguments.has("agent") && !arguments.has("preset")) {
+    return complain(world, kName, "needs a subject: --agent A, or --preset hyrm with --root DIR",
+                    kExitUsage);
+  }
   auto home = open_home(world);
   if (!home) return complain(world, kName, home.error().text, kExitUsage);
   const auto pidfile = pidfile_of(arguments, *home);

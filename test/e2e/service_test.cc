@@ -31,7 +31,9 @@ TEST_F(ServiceTest, starts_says_that_it_runs_and_stops) {
   EXPECT_EQ(report()["failure"], 0);
   const auto again = serve();
   EXPECT_EQ(again.exit, 1);
-  EXPECT_TRUE(again.err.contains("it is already running")) << again.err;
+  EXPECT_TRUE(again.err.contains(
+      fmt::format("it is already running (PID: {}), for the entry of ", service_pid())))
+      << again.err;
   const pid_t pid = service_pid();
   const auto stopped = stop();
   EXPECT_EQ(stopped.exit, 0) << stopped.err;
@@ -310,6 +312,11 @@ TEST_F(ServiceTest, says_what_it_needs) {
                              "hyrm", "--root", (scratch() / "nowhere").string()});
   EXPECT_EQ(nowhere.exit, 2);
   EXPECT_TRUE(nowhere.err.contains("memory is not there")) << nowhere.err;
+  const auto no_file = tend(
+      {"service", "start", "--pidfile", "/proc/beat.pid", "--pid", std::to_string(::getpid())});
+  EXPECT_EQ(no_file.exit, 1);
+  EXPECT_TRUE(no_file.err.contains("it did not begin: cannot ")) << no_file.err;
+  EXPECT_TRUE(no_file.err.contains("/proc/beat.pid")) << no_file.err;
   const auto early = serve();
   EXPECT_EQ(early.exit, 0);
   EXPECT_TRUE(early.err.contains("agent-registry.json")) << early.err;
