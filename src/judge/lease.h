@@ -41,14 +41,13 @@ constexpr Duration lease_lag(Duration before, Duration late) {
 
 /// That many takeovers from holders that did not give it back, within that many of its times, are
 /// too many: the next one has to wait until two of its times have passed since the last renewal.
-/// Where holders are late its time counts as longer by the lag, up to that many times as long
-/// again: who was that late before is back before anybody takes it.
+/// Where holders are late its time counts as longer by the lag, up to twice as long: who was that
+/// late before is back before anybody takes it.
 inline constexpr std::size_t kFlapping = 3;
 inline constexpr int kFlappingWithin = 10;
 inline constexpr int kFlappingHolds = 2;
-inline constexpr int kMostLag = 2;
 constexpr Duration lease_time_with_lag(Duration ttl, Duration lag) {
-  return ttl + std::min(lag, ttl * kMostLag);
+  return ttl + std::min(lag, ttl);
 }
 constexpr Duration lease_flaps_within(Duration ttl, Duration lag) {
   return lease_time_with_lag(ttl, lag) * kFlappingWithin;

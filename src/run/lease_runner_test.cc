@@ -293,7 +293,7 @@ TEST_F(LeaseRunnerTest, I086_of_three_that_are_late_never_two_act_and_people_are
   }
   EXPECT_GT(record()->fence, 4U) << "it went from hand to hand";
   EXPECT_GT(longest_hold, 6s);
-  EXPECT_LE(longest_hold, 18s) << "and not without bounds";
+  EXPECT_LE(longest_hold, 12s) << "and not without bounds";
   EXPECT_FALSE(flaps_.empty());
 }
 
