@@ -84,12 +84,15 @@ inline std::string read_all(const fs::path& path) {
 struct Memory {
   double dirty = 0;  // MB that were written to: nobody else can use them
   double alone = 0;  // MB that no other process has, pages of the program included
+  double seen = 0;   // MB as `ps` counts them: all that is mapped right now, whoever shares it
 };
 
 inline Memory memory_of(pid_t pid) {
   const std::string text = read_all(fs::path("/proc") / std::to_string(pid) / "smaps_rollup");
   const double dirty = number_after(text, "Private_Dirty:") / 1024;
-  return {.dirty = dirty, .alone = dirty + number_after(text, "Private_Clean:") / 1024};
+  return {.dirty = dirty,
+          .alone = dirty + number_after(text, "Private_Clean:") / 1024,
+          .seen = number_after(text, "Rss:") / 1024};
 }
 
 /// How often it went to sleep by itself, which is how often it woke up.
