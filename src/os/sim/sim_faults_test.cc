@@ -2,7 +2,9 @@
 // pids that come again, what nobody sweeps.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -91,6 +93,73 @@ TEST(SimFaults, kill_in_the_middle_of_a_replace_so_that_only_a_sweep_sees_it) {
   EXPECT_EQ(universe.disk.files(kHome).size(), 2U) << "somebody may be writing it";
   later->sweep(1min);
   EXPECT_EQ(universe.disk.files(kHome), (std::vector{at("a")}));
+}
+
+/// Makes a file when it is told to, and notes what came of it.
+struct Maker {
+  explicit Maker(Machine& its_machine, std::string& its_said)
+      : machine(its_machine), said(its_said) {
+    timer = machine.loop.at(machine.clock.now() + 1s, [this] {
+      const auto made = machine.folders.make(kHome).value()->make_file("a", "b", Folder::Sync::no);
+      said = !made ? made.error().text : *made ? "made" : "taken";
+    });
+  }
+  Machine& machine;
+  std::string& said;
+  Subscribed timer;
+};
+
+TEST(SimFaults, stop_a_process_in_the_middle_of_a_call_while_all_others_run) {
+  SimUniverse universe;
+  std::string slow;
+  std::string fast;
+  const auto start = [&](std::string& said) {
+    return universe.start_program(
+        "maker", [&](Machine& machine) { return std::make_shared<Maker>(machine, said); });
+  };
+  const auto pid = start(slow);
+  start(fast);
+  universe.pause_at_call(pid, 4, 10s);
+  universe.run_for(1s);
+  EXPECT_EQ(fast, "made");
+  EXPECT_EQ(slow, "taken") << "it went on, and found what happened meanwhile";
+  EXPECT_EQ(universe.facts(pid)->state, RunState::running);
+}
+
+TEST(SimFaults, kill_a_process_that_is_stopped_in_the_middle_of_a_call) {
+  SimUniverse universe;
+  std::string said;
+  const auto pid = universe.start_program(
+      "maker", [&](Machine& machine) { return std::make_shared<Maker>(machine, said); });
+  universe.pause_at_call(pid, 4, 10s);
+  universe.after(3s, [&] { universe.kill(pid); });
+  universe.run_for(1min);
+  EXPECT_EQ(said, "");
+  EXPECT_FALSE(universe.runs(pid));
+}
+
+TEST(SimFaults, stop_nobody_who_is_not_to_be_stopped_any_more) {
+  SimUniverse universe;
+  std::string said;
+  const auto pid = universe.start_program(
+      "maker", [&](Machine& machine) { return std::make_shared<Maker>(machine, said); });
+  universe.pause_at_call(pid, 3, 10s);
+  universe.pause_at_call(pid, 0, {});
+  universe.run_for(1s);
+  EXPECT_EQ(said, "made");
+}
+
+TEST(SimFaults, hide_a_process_that_can_still_be_listed_and_signalled) {
+  SimUniverse universe;
+  Machine& machine = universe.machine();
+  const auto pid = universe.start_process("other");
+  const auto other = machine.processes.open(universe.facts(pid)->id);
+  universe.unseen.insert(pid);
+  EXPECT_EQ(other->look().state, RunState::unknown);
+  const auto all = machine.processes.all("").value();
+  EXPECT_NE(std::ranges::find(all, other->id(), &Seen::id), all.end());
+  EXPECT_TRUE(other->signal(Kill::kill));
+  EXPECT_FALSE(universe.runs(pid));
 }
 
 TEST(SimFaults, let_a_call_take_its_time_while_nothing_else_happens) {

@@ -129,6 +129,11 @@ class SimFolder final : public Folder {
            path.starts_with(*path_) && path[path_->size()] == '/' && path.ends_with(name);
   }
 
+  // By others, while whoever writes it was stopped.
+  [[nodiscard]] bool is_swept(const std::string& aside) const {
+    return node_->entries.find(aside) == nullptr;
+  }
+
   // Opens a call that changes names: it happens, and the name is one.
   Result<void> begin(const std::string& name) {
     if (!handle_->call_disk()) return sim_over();
@@ -226,6 +231,7 @@ Result<void> SimFolder::replace(const std::string& name, std::string_view bytes,
     return fail("cannot write " + at(name) + ": " + written.error().text);
   }
   if (!handle_->call_disk()) return sim_over();
+  if (is_swept(aside)) return fail("cannot replace " + at(name) + ": " + kMissing);
   disk().move(*node_, aside, name);
   if (sync == Sync::yes) {
     if (!handle_->call_sync()) return sim_over();
@@ -248,6 +254,7 @@ Result<bool> SimFolder::make_file(const std::string& name, std::string_view byte
     disk().unlink(*node_, aside);
     return false;
   }
+  if (is_swept(aside)) return fail("cannot make " + at(name) + ": " + kMissing);
   disk().move(*node_, aside, name);
   if (sync == Sync::yes) {
     if (!handle_->call_sync()) return sim_over();

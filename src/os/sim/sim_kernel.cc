@@ -84,6 +84,14 @@ void SimHandle::die() {
   if (!in_destructor && std::uncaught_exceptions() == 0) throw SimKilled{};
 }
 
+/// False, or a kill, if it did not survive it.
+bool SimHandle::stand_still() {
+  if (in_destructor || std::uncaught_exceptions() > 0) return true;
+  kernel->run_beside(row, row->pause_for);
+  if (dead) throw SimKilled{};
+  return true;
+}
+
 SimKernel::SimKernel(SimSettings& its_settings, std::uint64_t seed)
     : settings(its_settings),
       disk([this] { return queue.wall(); }, [this](SimNode& folder) { folder_changed(folder); }),
@@ -139,6 +147,18 @@ bool SimKernel::run(Instant until, const std::function<bool()>& holds) {
   return true;
 }
 
+void SimKernel::run_beside(const SimRowPtr& row, Duration lasts) {
+  if (beside_ != nullptr) return;
+  beside_ = row;
+  const SimRowPtr process = beside_;  // what it was called with may be gone
+  const bool was_in_callback = std::exchange(in_callback_, false);
+  signal(process, Kill::stop, 0);
+  run(queue.now() + lasts, [&] { return process->over(); });
+  in_callback_ = was_in_callback;
+  beside_.reset();
+  if (!process->over()) signal(process, Kill::cont, 0);
+}
+
 void SimKernel::dispatch(SimEvent& event) {
   SimRowPtr owner = event.owner;
   if (const SimHandle* const program = event.program.get(); program != nullptr) {
@@ -147,7 +167,7 @@ void SimKernel::dispatch(SimEvent& event) {
   }
   if (owner != nullptr) {
     if (owner->over()) return;
-    if (owner->facts.state == RunState::stopped) {
+    if (owner->facts.state == RunState::stopped || owner == beside_) {
       owner->held.push_back(std::move(event));
       return;
     }
@@ -355,6 +375,7 @@ void SimKernel::drop_handle(SimRow& row) {
 }
 
 void SimKernel::bury() {
+  if (beside_ != nullptr) return;
   while (!graveyard_.empty()) {
     const auto object = std::move(graveyard_.back());
     graveyard_.pop_back();

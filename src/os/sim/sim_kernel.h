@@ -52,6 +52,7 @@ struct SimHandle {
 
  private:
   [[gnu::cold]] void die();
+  [[gnu::cold]] bool stand_still();
 };
 using SimHandlePtr = std::shared_ptr<SimHandle>;
 
@@ -95,6 +96,8 @@ struct SimRow : std::enable_shared_from_this<SimRow> {
   std::uint64_t calls = 0;
   std::uint64_t kill_at = 0;  // 0: never
   bool kill_tears = false;
+  std::uint64_t pause_at = 0;  // 0: never
+  Duration pause_for{};
 
   SimHandlePtr handle;                                // of a program of ours
   std::vector<std::shared_ptr<SimMachine>> machines;  // of its programs; the last is the handle's
@@ -145,6 +148,9 @@ class SimKernel {
   // Running.
   /// Until it holds or until then, whichever is first; true if it holds.
   bool run(Instant until, const std::function<bool()>& holds);
+  /// The same, in the middle of a call of that process, which is stopped meanwhile; ends when that
+  /// is over. Nothing happens if another one is in the middle of a call.
+  void run_beside(const SimRowPtr& row, Duration lasts);
   void post(SimRowPtr owner, Instant when, std::function<void()> run, bool awake = false);
   /// Something that a program asked to happen, for as long as whoever has the ticket wants it.
   void post(const SimHandlePtr& program, Instant when, std::function<void()>&& run,
@@ -178,7 +184,7 @@ class SimKernel {
   void exec(const SimRowPtr& row, const Launch& launch);
   /// Its handle is dead from now on, its object waits for its burial.
   void drop_handle(SimRow& row);
-  /// Destroys the objects of dead programs. REQUIRES that nothing of them is on the stack.
+  /// Destroys the objects of dead programs, unless one may be in the middle of a call.
   void bury();
   void end(const SimRowPtr& row, ExitStatus exit);
   void reap(const SimRowPtr& row, const SimRowPtr& by);
@@ -220,6 +226,7 @@ class SimKernel {
   std::map<std::string, std::weak_ptr<SimReceiver>> receivers_;  // by path
   std::vector<std::shared_ptr<void>> graveyard_;
   bool in_callback_ = false;  // of a program
+  SimRowPtr beside_;          // it is in the middle of a call
   std::string boot_id_;
   std::uint64_t boots_ = 0;
   std::int64_t last_pid_ = 0;
@@ -231,9 +238,11 @@ class SimKernel {
 inline bool SimHandle::call() {
   if (dead) return false;
   kernel->count(++row->calls);
-  if (row->calls != row->kill_at) return true;
-  die();
-  return false;
+  if (row->calls == row->kill_at) {
+    die();
+    return false;
+  }
+  return row->calls != row->pause_at || stand_still();
 }
 
 inline bool SimHandle::call_disk() {

@@ -29,6 +29,9 @@ class SimProcess final : public Process {
     if (!handle_->call()) return {RunState::unknown, {}, kSimOver};
     const std::string& trouble = handle_->kernel->settings.looking_fails;
     if (!trouble.empty()) return {RunState::unknown, {}, trouble};
+    if (handle_->kernel->settings.unseen.contains(id_.pid)) {
+      return {RunState::unknown, {}, "it cannot be looked at"};
+    }
     if (id_.pid <= 0) return {RunState::unknown, {}, "it has no pid"};
     if (id_.boot_id.empty()) {
       return {RunState::unknown, {}, "it is not known in which boot it was started"};

@@ -78,6 +78,13 @@ void SimUniverse::kill_at_call(std::int64_t pid, std::uint64_t n, bool torn) {
   row->kill_tears = torn;
 }
 
+void SimUniverse::pause_at_call(std::int64_t pid, std::uint64_t n, Duration lasts) {
+  const SimRowPtr row = kernel_->find(pid);
+  CHECK(row != nullptr);
+  row->pause_at = n == 0 ? 0 : row->calls + n;
+  row->pause_for = lasts;
+}
+
 std::uint64_t SimUniverse::calls(std::int64_t pid) const {
   const SimRowPtr row = kernel_->find(pid);
   return row == nullptr ? 0 : row->calls;

@@ -162,6 +162,7 @@ struct SimSettings {
   SimHints hints = SimHints::all;
   bool groups = false;                // whether make_group() can
   std::set<std::int64_t> hidden;      // pids whose environment cannot be read
+  std::set<std::int64_t> unseen;      // pids that cannot be looked at, but listed and signalled
   std::string looking_fails;          // if not empty, why no process can be looked at
   std::string spawning_fails;         // if not empty, why fork fails
   std::string version_control_fails;  // if not empty, why nothing can be done
@@ -216,6 +217,10 @@ class SimUniverse : public SimSettings {
   /// `torn`, the first of them are written, as many as chance has it. REQUIRES that no destructor
   /// of the program makes a call while the program lives on.
   void kill_at_call(std::int64_t pid, std::uint64_t n, bool torn = false);
+  /// Stops it in the middle of its n-th call from now, before that has any effect; it goes on after
+  /// that time, or is killed there. Everybody else runs meanwhile, and is not stopped like this.
+  /// 0: not any more. REQUIRES the same, and that the universe runs it, not the test.
+  void pause_at_call(std::int64_t pid, std::uint64_t n, Duration lasts);
   /// The calls of its machine so far, also after its end.
   [[nodiscard]] std::uint64_t calls(std::int64_t pid) const;
   /// SIGSTOP: nothing of it runs; what came meanwhile comes after go_on().
