@@ -115,6 +115,7 @@ void LeaseRunner::stand_in_line() {
 }
 
 void LeaseRunner::leave_line() {
+  if (ticket_) ticket_->leave();
   ticket_.reset();
   holder_exit_.reset();
   holder_.reset();

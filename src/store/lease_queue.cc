@@ -52,7 +52,7 @@ LeaseTicket::LeaseTicket(std::unique_ptr<Folder> queue, std::uint64_t number,
                          std::unique_ptr<LockedRecord> lock)
     : queue_(std::move(queue)), number_(number), lock_(std::move(lock)) {}
 
-LeaseTicket::~LeaseTicket() { std::ignore = queue_->remove(file_of(number_)); }
+void LeaseTicket::leave() { std::ignore = queue_->remove(file_of(number_)); }
 
 Result<std::unique_ptr<LeaseTicket>> LeaseTicket::take(Folder& home, const std::string& lease) {
   auto queue = queue_of(home, lease);

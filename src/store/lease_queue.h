@@ -18,9 +18,11 @@ namespace tend {
 class LeaseTicket {
  public:
   static Result<std::unique_ptr<LeaseTicket>> take(Folder& home, const std::string& lease);
-  ~LeaseTicket();
   LeaseTicket(const LeaseTicket&) = delete;
   LeaseTicket& operator=(const LeaseTicket&) = delete;
+
+  /// The last thing that is done with it. Without, the next who counts puts it away.
+  void leave();
 
   /// How many came before and still wait. Removes the tickets of those that are gone.
   Result<std::size_t> ahead();
