@@ -292,6 +292,7 @@ void SeededWorld::heal() {
   universe.spawning_fails.clear();
   universe.hints = scenario.lossy_hints ? SimHints::lossy : SimHints::all;
   universe.disk.room.reset();
+  universe.unseen.clear();
   for (const std::string& path : unreadable_) {
     if (universe.disk.exists(path)) universe.disk.make_readable(path);
   }

@@ -1,5 +1,5 @@
 // Those who want to lead: each is a process of its own that does what `tend lease run` does, with a
-// program that acts while it leads; and what goes wrong with both.
+// program that acts while it leads, or asks for the lease itself; and what goes wrong with them.
 #include <algorithm>
 #include <charconv>
 #include <memory>
@@ -18,17 +18,113 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char* kLease = "orchestrator";
 constexpr Duration kActsEvery = 2s;
+constexpr Duration kAsksEvery = 1s;
 constexpr Duration kCutWithin = 20s;
+constexpr Duration kSleepsWithin = 20s;
+constexpr std::uint64_t kCallsOfWrite = 10;  // up to where the new version has its name
 
-/// As `tend lease run` puts it together.
+/// Says when something is about to be written, and when it was.
+class WatchedLeases final : public Leases {
+ public:
+  WatchedLeases(Folder& home, Callback before_write, Callback after_write)
+      : files_(home),
+        before_write_(std::move(before_write)),
+        after_write_(std::move(after_write)) {}
+  Result<std::optional<LeaseRecord>> read(const std::string& name) override {
+    return files_.read(name);
+  }
+  Result<std::vector<std::string>> list() override { return files_.list(); }
+  Result<bool> write(const LeaseRecord& next) override {
+    before_write_();
+    auto written = files_.write(next);
+    after_write_();
+    return written;
+  }
+
+ private:
+  LeaseFiles files_;
+  Callback before_write_;
+  Callback after_write_;
+};
+
+/// Leads by itself: asks, renews, and makes sure of its fence before each thing that it does.
+class Alone {
+ public:
+  struct Hears {
+    std::function<std::size_t(std::uint64_t fence)> granted;  // which lead it is
+    std::function<void(std::size_t lead)> act;
+  };
+  Alone(LeaseDesk& desk, LeaseRequest request, Duration works, Hears hears)
+      : desk_(desk), request_(std::move(request)), works_(works), hears_(std::move(hears)) {
+    ask();
+  }
+
+ private:
+  using Step = void (Alone::*)();
+  [[nodiscard]] Subscribed in(Duration wait, Step step) {
+    Machine& machine = desk_.machine();
+    return machine.loop.at(machine.clock.now() + wait, [this, step] { (this->*step)(); });
+  }
+  void ask() {
+    asking_ = desk_.acquire(request_, [this](const LeaseAnswer& answer) { answered(answer); });
+  }
+  void answered(const LeaseAnswer& answer) {
+    if (!answer) {
+      next_ = in(kAsksEvery, &Alone::ask);
+      return;
+    }
+    fence_ = answer->record.fence;
+    lead_ = hears_.granted(fence_);
+    next_ = in(0s, &Alone::act);
+    renewal_ = in(request_.ttl / 3, &Alone::renew);
+    end_ = in(works_, &Alone::give_back);
+  }
+  void act() {
+    const Duration before = desk_.machine().clock.awake();
+    if (!desk_.check(request_.name, fence_)) return leave();
+    // An answer that took its time may be of the past.
+    const bool is_fresh = desk_.machine().clock.awake() == before;
+    if (is_fresh) hears_.act(lead_);
+    next_ = in(is_fresh ? kActsEvery : 0s, &Alone::act);
+  }
+  void renew() {
+    std::ignore = desk_.renew(request_.name, request_.holder.process, fence_);
+    renewal_ = in(request_.ttl / 3, &Alone::renew);
+  }
+  void give_back() {
+    std::ignore = desk_.release(request_.name, request_.holder.process, fence_);
+    leave();
+  }
+  void leave() { desk_.machine().loop.stop(); }
+
+  LeaseDesk& desk_;
+  LeaseRequest request_;
+  Duration works_;
+  Hears hears_;
+  std::uint64_t fence_ = 0;
+  std::size_t lead_ = 0;
+  Subscribed asking_;
+  Subscribed next_;
+  Subscribed renewal_;
+  Subscribed end_;
+};
+
+/// As `tend lease run` and `tend lease acquire` put it together.
 struct Contending {
   std::unique_ptr<Folder> home;
-  std::unique_ptr<LeaseFiles> leases;
+  std::unique_ptr<Leases> leases;
   std::unique_ptr<LeaseDesk> desk;
   std::unique_ptr<LeaseRunner> runner;
+  std::unique_ptr<Alone> alone;
 };
+
+LeaseRequest request_of(const ContenderPlan& plan, const ProcessId& process) {
+  return {.name = SeededWorld::kLease,
+          .holder = LeaseDesk::holder_of(process, plan.name),
+          .ttl = plan.ttl,
+          .mirror = {}};
+}
 
 std::uint64_t fence_in(const SimFacts& process) {
   constexpr std::string_view kName = "TEND_FENCE=";
@@ -82,58 +178,75 @@ std::shared_ptr<void> SeededWorld::be_contender(Machine& machine, std::size_t i)
     return nullptr;
   }
   contending->home = *std::move(home);
-  contending->leases = std::make_unique<LeaseFiles>(*contending->home);
+  const std::int64_t pid = machine.processes.self().pid;
+  contending->leases = std::make_unique<WatchedLeases>(
+      *contending->home, [this, i] { strike_write(i); },
+      [this, pid] { universe.pause_at_call(pid, 0, {}); });
   contending->desk = std::make_unique<LeaseDesk>(machine, *contending->home, *contending->leases);
+  if (!plan.alone) {
+    contending->runner = be_runner(machine, *contending->desk, i);
+    return contending;
+  }
+  const ProcessId self = machine.processes.self();
+  contending->alone = std::make_unique<Alone>(
+      *contending->desk, request_of(plan, self), plan.works,
+      Alone::Hears{.granted =
+                       [this, i, self](std::uint64_t fence) {
+                         return note_lead({.contender = i, .process = self, .fence = fence});
+                       },
+                   .act = [this](std::size_t lead) { act(lead); }});
+  return contending;
+}
+
+std::unique_ptr<LeaseRunner> SeededWorld::be_runner(Machine& machine, LeaseDesk& desk,
+                                                    std::size_t i) {
   LeaseRunner::Settings settings;
-  settings.request = {.name = kLease,
-                      .holder = LeaseDesk::holder_of(machine.processes.self(), plan.name),
-                      .ttl = plan.ttl,
-                      .mirror = {}};
+  settings.request = request_of(scenario.contenders[i], machine.processes.self());
   settings.command = {kLeader, std::to_string(i)};
   settings.environment = {"PATH=/bin"};
   settings.working_folder = "/home/user";
   settings.say = [this, i](const std::string& text) {
     if (trace) say(fmt::format("{}: {}", scenario.contenders[i].name, text));
   };
-  contending->runner = std::make_unique<LeaseRunner>(
-      *contending->desk, std::move(settings), [this, i, &machine](const LeaseRunner::End& end) {
+  return std::make_unique<LeaseRunner>(
+      desk, std::move(settings), [this, i, &machine](const LeaseRunner::End& end) {
         if (trace) {
           say(fmt::format("{} is through, fence {}: {}", scenario.contenders[i].name, end.fence,
                           end.why));
         }
         machine.loop.stop();
       });
-  return contending;
 }
 
 // --- Who leads -----------------------------------------------------------------------------------
 
 void SeededWorld::lead(SimSelf& self) {
-  const ContenderPlan& plan = scenario.contenders[truth_.leads.back().contender];
+  const auto found = std::ranges::find(truth_.leads, self.id(), &LeadTruth::process);
+  const ContenderPlan& plan = scenario.contenders[found->contender];
   if (plan.deaf) self.ignore(Kill::terminate);
-  const std::size_t which = truth_.leads.size() - 1;
-  const auto act = [this, which] {
-    for (const auto& check : checks_) check->on_act(truth_.leads[which]);
-  };
-  act();
-  self.every(kActsEvery, [act](SimSelf&) { act(); });
+  const auto which = static_cast<std::size_t>(found - truth_.leads.begin());
+  act(which);
+  self.every(kActsEvery, [this, which](SimSelf&) { act(which); });
   self.exit_after(plan.works, 0);
 }
 
-void SeededWorld::note_lead(const SimFacts& process) {
+void SeededWorld::act(std::size_t lead) {
+  for (const auto& check : checks_) check->on_act(truth_.leads[lead]);
+}
+
+void SeededWorld::note_program(const SimFacts& process) {
   const auto i = static_cast<std::size_t>(std::stoul(process.command.at(1)));
-  truth_.leads.push_back({.contender = i, .process = process.id, .fence = fence_in(process)});
-  truth_.contenders[i].leads = true;
-  if (trace)
-    say(fmt::format("{} leads under fence {}", scenario.contenders[i].name, fence_in(process)));
+  note_lead({.contender = i, .process = process.id, .fence = fence_in(process)});
+}
+
+std::size_t SeededWorld::note_lead(LeadTruth lead) {
+  const std::string& name = scenario.contenders[lead.contender].name;
+  if (trace) say(fmt::format("{} leads under fence {}", name, lead.fence));
+  truth_.contenders[lead.contender].leads = true;
+  truth_.leads.push_back(std::move(lead));
   for (const auto& check : checks_) check->on_lead(truth_.leads.back());
-  if (const auto fault = next_awaited(FaultKind::cut_after_grant)) {
-    write_back();
-    const bool torn = fault->number % 2 == 0;
-    universe.after(Duration{fault->number / 2 % kCutWithin.count()}, [this, torn] {
-      restart_machine({.lost = torn ? SimReboot::Lost::torn : SimReboot::Lost::unsynced});
-    });
-  }
+  strike_lead(truth_.leads.size() - 1);
+  return truth_.leads.size() - 1;
 }
 
 void SeededWorld::note_lead_end(const SimFacts& process) {
@@ -189,13 +302,59 @@ void SeededWorld::strike_lease(const Fault& fault) {
       for (const std::int64_t pid : contending(fault.number)) universe.kill(pid);
       return;
     case FaultKind::pause_contender:
-      return pause(contending(fault.number), fault.lasts, "");
+      return stop_contenders(contending(fault.number), fault.lasts);
     case FaultKind::contender_at_call:
       contender_dies_at_ = fault.number;
       return;
     default:
       return awaited_[fault.kind].push_back(fault);
   }
+}
+
+/// Some of them may be programs.
+void SeededWorld::stop_contenders(const std::vector<std::int64_t>& pids, Duration lasts) {
+  for (ContenderTruth& contender : truth_.contenders) {
+    if (std::ranges::find(pids, contender.pid) == pids.end()) continue;
+    contender.stopped_until = std::max(contender.stopped_until, elapsed() + lasts);
+  }
+  pause(pids, lasts, "");
+}
+
+void SeededWorld::strike_lead(std::size_t lead) {
+  const std::int64_t holder = truth_.contenders[truth_.leads[lead].contender].pid;
+  if (const auto fault = next_awaited(FaultKind::cut_after_grant)) {
+    write_back();
+    const bool torn = fault->number % 2 == 0;
+    universe.after(Duration{fault->number / 2 % kCutWithin.count()}, [this, torn] {
+      restart_machine({.lost = torn ? SimReboot::Lost::torn : SimReboot::Lost::unsynced});
+    });
+  }
+  if (const auto fault = next_awaited(FaultKind::unseen_leader)) {
+    universe.unseen.insert(holder);
+    lasting(fault->lasts, [this, holder] { universe.unseen.erase(holder); });
+  }
+  if (const auto fault = next_awaited(FaultKind::sleep_in_lead)) {
+    const Duration after{fault->number % kSleepsWithin.count()};
+    universe.after(after, [this, lead, holder, lasts = fault->lasts, number = fault->number] {
+      if (truth_.leads[lead].over || !universe.runs(holder)) return;
+      sleep(std::min(lasts, std::max(scenario.lasts - elapsed(), Duration{})));
+      stop_contenders({holder}, 500ms + Duration{number / 20000 % 1500});
+    });
+  }
+}
+
+/// While others wait for it; every second one only where it was not granted yet.
+void SeededWorld::strike_write(std::size_t i) {
+  if (!awaits(FaultKind::stop_in_write)) return;
+  ContenderTruth& writer = truth_.contenders[i];
+  if (awaited_[FaultKind::stop_in_write].front().number % 2 == 0 && writer.leads) return;
+  const auto waits = [this, &writer](const ContenderTruth& other) {
+    return &other != &writer && other.pid != 0 && !other.leads && universe.runs(other.pid);
+  };
+  if (std::ranges::none_of(truth_.contenders, waits)) return;
+  const auto fault = next_awaited(FaultKind::stop_in_write);
+  writer.stopped_until = std::max(writer.stopped_until, elapsed() + fault->lasts);
+  universe.pause_at_call(writer.pid, 1 + fault->number / 2 % kCallsOfWrite, fault->lasts);
 }
 
 }  // namespace tend::sim

@@ -201,6 +201,9 @@ constexpr FaultRow kFaults[] = {
     {FaultKind::contender_at_call, false, true, 12, 0s, 0s},
     {FaultKind::pause_contender, false, false, 12, 1s, 30min},
     {FaultKind::cut_after_grant, false, false, 2, 0s, 0s},
+    {FaultKind::stop_in_write, false, false, 12, 1s, 3min},
+    {FaultKind::unseen_leader, false, false, 8, 5s, 5min},
+    {FaultKind::sleep_in_lead, false, false, 4, 1min, 8h},
 };
 static_assert(std::size(kFaults) == kFaultWords.size());
 static_assert(
@@ -247,6 +250,7 @@ class Drawing {
     draw_rare_moments();
     draw_gate();
     draw_lease();
+    draw_rare_lease();
     const bool has_guests = !scenario_.messages.empty() || !scenario_.contenders.empty();
     if (!scenario_.faults.empty() || has_trouble() || has_guests) scenario_.settles = kSettles;
     return std::move(scenario_);
@@ -761,9 +765,30 @@ class Drawing {
     const std::uint64_t many = chance.within(2, 5);
     for (std::uint64_t n = 0; n < many; ++n) draw_contender(begins, begins + stays, chance);
     if (!wished && (scenario_.faults.empty() || has_one_kind_of_fault())) return;
-    draw_kinds(is_of_lease, wished ? 100 : 50, chance);
+    const auto is_usual = [](FaultKind kind) {
+      return is_of_lease(kind) && !is_of_a_rare_lease(kind);
+    };
+    draw_kinds(is_usual, wished ? 100 : 50, chance);
+    strike_within(is_usual, begins, stays, chance);
+  }
+  /// From chance of its own once more, so that a world without these is the same as ever, too.
+  void draw_rare_lease() {
+    Chance chance(~scenario_.seed ^ 0x7261'7265'6c65ULL);
+    const bool wished = std::ranges::any_of(wishes_.faults, is_of_a_rare_lease);
+    if (scenario_.contenders.empty()) return;
+    if (!wished && (scenario_.faults.empty() || has_one_kind_of_fault())) return;
+    if (!wished && chance.percent(50)) return;
+    const std::uint64_t alone = chance.within(0, 60);
+    for (ContenderPlan& contender : scenario_.contenders) contender.alone = chance.percent(alone);
+    draw_kinds(is_of_a_rare_lease, wished ? 100 : 50, chance);
+    const Duration begins =
+        std::ranges::min(scenario_.contenders, {}, &ContenderPlan::begins).begins;
+    strike_within(is_of_a_rare_lease, begins, scenario_.contenders.front().ends - begins, chance);
+  }
+  /// Those of these kinds, while there is somebody to be struck.
+  void strike_within(bool (*is_one)(FaultKind), Duration begins, Duration stays, Chance& chance) {
     for (Fault& fault : scenario_.faults) {
-      if (!is_of_lease(fault.kind)) continue;
+      if (!is_one(fault.kind)) continue;
       fault.at = begins + chance.between(1s, stays);
       fault.lasts = std::min(fault.lasts, scenario_.lasts - fault.at);
     }

@@ -160,6 +160,8 @@ struct ContenderPlan {
   Duration works{};   // its program, each time
   Duration rests{};   // until it comes again
   bool deaf = false;  // its program does not hear that it is asked to end
+  /// It has no program: it asks for the lease itself, and before each thing that it does.
+  bool alone = false;
 
   bool operator==(const ContenderPlan&) const = default;
 };
@@ -222,9 +224,14 @@ enum class FaultKind : std::uint8_t {
   contender_at_call,  // it dies in place of its `number`-th call, torn if that is even
   pause_contender,    // it, its program, or both, by `number`
   cut_after_grant,    // the power is cut soon after the next program began to lead
+  stop_in_write,      // who next writes that it leads is stopped in the middle, if others wait
+  unseen_leader,      // who leads next cannot be looked at for a while
+  sleep_in_lead,      // the machine sleeps soon after the next began to lead, who is last to go on
 };
 /// It strikes those who want to lead.
 constexpr bool is_of_lease(FaultKind kind) { return kind >= FaultKind::kill_contender; }
+/// Of those, the ones that are drawn apart.
+constexpr bool is_of_a_rare_lease(FaultKind kind) { return kind >= FaultKind::stop_in_write; }
 /// It strikes messages, or who they are for.
 constexpr bool is_of_gate(FaultKind kind) {
   return kind >= FaultKind::sender_at_call && !is_of_lease(kind);
@@ -246,7 +253,7 @@ constexpr bool is_of_a_moment(FaultKind kind) {
 constexpr bool is_of_a_rare_moment(FaultKind kind) {
   return kind > FaultKind::half_a_merge && kind < FaultKind::sender_at_call;
 }
-inline constexpr std::array<std::string_view, 57> kFaultWords{"kill-keeper",
+inline constexpr std::array<std::string_view, 60> kFaultWords{"kill-keeper",
                                                               "kill-agent",
                                                               "kill-both",
                                                               "kill-all",
@@ -302,7 +309,10 @@ inline constexpr std::array<std::string_view, 57> kFaultWords{"kill-keeper",
                                                               "kill-contender",
                                                               "contender-at-call",
                                                               "pause-contender",
-                                                              "cut-after-grant"};
+                                                              "cut-after-grant",
+                                                              "stop-in-write",
+                                                              "unseen-leader",
+                                                              "sleep-in-lead"};
 
 struct Fault {
   FaultKind kind = FaultKind::kill_keeper;

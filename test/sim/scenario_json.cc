@@ -91,13 +91,15 @@ WriteJson message_json(const MessagePlan& message) {
 }
 
 WriteJson contender_json(const ContenderPlan& contender) {
-  return {{"name", contender.name},
-          {"begins", seconds_json(contender.begins)},
-          {"ends", seconds_json(contender.ends)},
-          {"ttl", seconds_json(contender.ttl)},
-          {"works", seconds_json(contender.works)},
-          {"rests", seconds_json(contender.rests)},
-          {"deaf", contender.deaf}};
+  WriteJson json{{"name", contender.name},
+                 {"begins", seconds_json(contender.begins)},
+                 {"ends", seconds_json(contender.ends)},
+                 {"ttl", seconds_json(contender.ttl)},
+                 {"works", seconds_json(contender.works)},
+                 {"rests", seconds_json(contender.rests)},
+                 {"deaf", contender.deaf}};
+  if (contender.alone) json["alone"] = true;
+  return json;
 }
 
 WriteJson fault_json(const Fault& fault) {
@@ -287,6 +289,7 @@ ContenderPlan read_contender(Fields& fields) {
   contender.works = fields.seconds("works");
   contender.rests = fields.seconds("rests");
   contender.deaf = fields.flag("deaf");
+  if (fields.has("alone")) contender.alone = fields.flag("alone");
   return contender;
 }
 

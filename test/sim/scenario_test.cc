@@ -262,6 +262,22 @@ TEST(DrawScenario, lets_some_want_to_lead_in_one_world_of_twelve_and_where_that_
   EXPECT_NEAR(static_cast<double>(contended), kSeeds / 12.0, kSeeds / 20.0);
 }
 
+TEST(DrawScenario, lets_some_lead_alone_where_they_are_stopped_in_the_middle_of_a_write) {
+  const Wishes wishes{.policy = "", .faults = {FaultKind::stop_in_write}, .all_faults = false};
+  std::uint64_t alone = 0;
+  std::uint64_t all = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Scenario scenario = draw_scenario(seed, wishes);
+    ASSERT_GE(scenario.contenders.size(), 2U) << seed;
+    ASSERT_FALSE(scenario.faults.empty()) << seed;
+    all += scenario.contenders.size();
+    alone += static_cast<std::uint64_t>(
+        std::ranges::count_if(scenario.contenders, &ContenderPlan::alone));
+  }
+  EXPECT_GT(alone, all / 10);
+  EXPECT_LT(alone, all / 2);
+}
+
 TEST(DrawScenario, leaves_who_is_compared_with_others_unasked) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     const Scenario scenario = draw_scenario(seed, {.policy = "agent", .faults = {}});
@@ -392,7 +408,8 @@ TEST(ScenarioJson, refuses_those_who_want_to_lead_without_a_name_or_a_time) {
   scenario.lasts = 1h;
   scenario.agents = {{.name = "lead", .parent = "", .steps = {}}};
   scenario.contenders = {
-      {.name = "ann", .begins = 1min, .ends = 30min, .ttl = 5s, .works = 1min, .rests = 3s}};
+      {.name = "ann", .begins = 1min, .ends = 30min, .ttl = 5s, .works = 1min, .rests = 3s},
+      {.name = "bob", .ends = 30min, .ttl = 7s, .works = 1min, .rests = 3s, .alone = true}};
   const std::string text = format_scenario(scenario);
   EXPECT_EQ(parse_scenario(text), scenario);
   EXPECT_EQ(error_of(with(text, R"("name":"ann")", R"("name":"lead")")),

@@ -446,7 +446,7 @@ void SeededWorld::on_exec(const SimFacts& process) {
     say(fmt::format("exec {} {}", process.id.pid, fmt::join(process.command, " ")));
   }
   owners_[process.id.pid] = std::move(owner);
-  if (command == kLeader) note_lead(process);
+  if (command == kLeader) note_program(process);
 }
 
 void SeededWorld::note_kept(const std::string& agent) {

@@ -23,6 +23,8 @@
 namespace tend {
 struct Config;
 struct ReceiveAnswer;
+class LeaseDesk;
+class LeaseRunner;
 }  // namespace tend
 
 namespace tend::sim {
@@ -72,6 +74,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   static constexpr const char* kTend = "/usr/bin/tend";
   static constexpr const char* kReplyCommand = "reply";  // how senders are told
   static constexpr const char* kLeader = "leader";       // the program of who leads
+  static constexpr const char* kLease = "orchestrator";  // that contenders want
   static constexpr Duration kTick = std::chrono::seconds{20};
   static constexpr Duration kRecoverEvery = std::chrono::minutes{10};
   /// Where a patrol sees to keepers, people come by less often.
@@ -208,11 +211,17 @@ class SeededWorld final : public Surroundings, SimObserver {
   void play_lease();
   void start_contender(std::size_t contender);
   std::shared_ptr<void> be_contender(Machine& machine, std::size_t contender);
+  std::unique_ptr<LeaseRunner> be_runner(Machine& machine, LeaseDesk& desk, std::size_t contender);
   void lead(SimSelf& self);
-  void note_lead(const SimFacts& process);
+  void note_program(const SimFacts& process);
+  std::size_t note_lead(LeadTruth lead);
+  void act(std::size_t lead);
   void note_lead_end(const SimFacts& process);
   void break_off_contending();
   void strike_lease(const Fault& fault);
+  void strike_lead(std::size_t lead);
+  void strike_write(std::size_t contender);
+  void stop_contenders(const std::vector<std::int64_t>& pids, Duration lasts);
   [[nodiscard]] std::vector<std::int64_t> contending(std::uint64_t number) const;
 
   // faults.cc

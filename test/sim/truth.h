@@ -110,7 +110,7 @@ struct ReplyTruth {
   bool heard = false;
 };
 
-/// A program that leads, or led.
+/// A program that leads, or led; or somebody who leads by itself.
 struct LeadTruth {
   std::size_t contender = 0;
   ProcessId process;
@@ -124,6 +124,7 @@ struct ContenderTruth {
   Duration since{};      // it does, of the world
   Duration next{};       // when it comes again
   bool leads = false;
+  Duration stopped_until{};  // of the world; zero: it never was
 };
 
 struct Truth {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "os/sim/sim_universe.h"
 #include "seeded_world.h"
 #include "store/events.h"
+#include "store/leases.h"
 
 namespace tend::sim {
 
@@ -117,6 +119,8 @@ inline bool is_decided_end(const SimSent& sent, const Owner& sender, const Owner
 bool is_well_for(const SeededWorld& world, const AgentTruth& agent, Duration time);
 /// What all commands, keepers and the patrol of the home share; nullptr if nobody has a task.
 std::unique_ptr<Database> home_database_of(SeededWorld& world);
+/// The newest record of that lease; nothing if there is none to be read.
+std::optional<LeaseRecord> lease_of(const SeededWorld& world, const char* name);
 /// What stands as an order to an agent; one that was torn is none.
 struct StopOrder {
   bool stop = false;

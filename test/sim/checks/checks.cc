@@ -6,6 +6,7 @@
 
 #include "store/home_database.h"
 #include "store/intent.h"
+#include "store/lease_files.h"
 
 namespace tend::sim {
 
@@ -57,6 +58,18 @@ std::unique_ptr<Database> home_database_of(SeededWorld& world) {
   const auto found = world.universe.databases.find(path);
   if (found == world.universe.databases.end()) return nullptr;
   return std::make_unique<Database>(found->second, path);
+}
+
+std::optional<LeaseRecord> lease_of(const SeededWorld& world, const char* name) {
+  const std::string folder = fmt::format("{}/{}/{}", SeededWorld::kHome, kLeasesFolder, name);
+  std::optional<LeaseRecord> newest;
+  for (const std::string& path : world.universe.disk.files(folder)) {
+    if (!path.ends_with(".json")) continue;
+    const auto text = world.universe.disk.read(path);
+    auto record = text ? parse_lease(*text) : fail("");
+    if (record && (!newest || record->version > newest->version)) newest = *std::move(record);
+  }
+  return newest;
 }
 
 StopOrder order_to(const SeededWorld& world, const AgentTruth& agent) {

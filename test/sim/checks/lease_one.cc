@@ -1,8 +1,9 @@
-// One leads. Whenever a program begins to, nothing is left of any that did before, not even
-// stopped; its fence is higher than all before it, whatever became of the power; and nobody acts
-// under a fence once another was granted.
+// One leads. Whenever somebody begins to, nothing is left of any program that did before, not even
+// stopped; its fence is higher than all before it, whatever became of the power; no fence is
+// given twice; and nobody acts under one once another was granted.
 #include <algorithm>
 #include <cstdint>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -19,10 +20,13 @@ class LeaseOne final : public Check {
   void on_lead(const LeadTruth& lead) override {
     for (const LeadTruth& other : world.truth().leads) {
       if (other.over || other.process == lead.process) continue;
+      if (is_alone(other)) continue;  // it is left to its fence
       violated(fmt::format("{} leads under fence {}, and {} still does under {}", name_of(lead),
                            lead.fence, name_of(other), other.fence));
     }
-    if (lead.fence <= highest_ && !forgets_) {
+    // Who leads alone may have been stopped before it knew, and sees to that before it acts.
+    const bool is_late = lead.fence <= highest_ && !is_alone(lead);
+    if ((is_late || !given_.insert(lead.fence).second) && !forgets_) {
       violated(fmt::format("{} leads under fence {}, and there was {}", name_of(lead), lead.fence,
                            highest_));
     }
@@ -35,11 +39,15 @@ class LeaseOne final : public Check {
   }
 
  private:
+  [[nodiscard]] bool is_alone(const LeadTruth& lead) const {
+    return world.scenario.contenders[lead.contender].alone;
+  }
   [[nodiscard]] const std::string& name_of(const LeadTruth& lead) const {
     return world.scenario.contenders[lead.contender].name;
   }
 
   std::uint64_t highest_ = 0;
+  std::set<std::uint64_t> given_;
   // A disk that says it has written what it has not can lose any fence.
   const bool forgets_ = has_fault(world.scenario, {FaultKind::lying_disk});
 };

@@ -1,21 +1,20 @@
-// Who leads and renews is left alone: nobody else ends its program, as long as it runs and nothing
-// goes wrong. And who leads is in time: its program does not act on a renewal that is too old.
+// Who leads is left alone for as long as its lease has not run out, by the time that the machine
+// was awake, and its holder lives: nobody else ends its program, whether it is stopped, slept or
+// cannot be looked at. And who leads is in time: nothing is done on a renewal that is too old.
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/duration.h"
 #include "checks/check.h"
-#include "store/lease_files.h"
+#include "store/leases.h"
 
 namespace tend::sim {
 namespace {
 
 using namespace std::chrono_literals;
+
+constexpr Duration kEndsWithin = 2s;  // a program, once its holder can do something again
 
 class LeaseRobbed final : public Check {
  public:
@@ -26,72 +25,50 @@ class LeaseRobbed final : public Check {
     if (!ends(sent.kill) || sent.from == 0) return;
     const auto lead = std::ranges::find(world.truth().leads, sent.to, &LeadTruth::process);
     if (lead == world.truth().leads.end() || lead->over) return;
-    const ContenderTruth& holder = world.truth().contenders[lead->contender];
-    if (holder.pid == sent.from || !is_at_it(*lead)) return;
-    violated(fmt::format("{} is ended by process {} while it leads",
-                         world.scenario.contenders[lead->contender].name, sent.from));
+    if (world.truth().contenders[lead->contender].pid == sent.from) return;
+    const ContenderPlan& plan = world.scenario.contenders[lead->contender];
+    const auto record = lease_of(world, SeededWorld::kLease);
+    const bool leads = record && record->held && record->fence == lead->fence && lives(*record);
+    if (!plan.alone && (!leads || age_of(*record) >= record->ttl)) return;
+    violated(fmt::format("{} is ended by process {} while it leads", plan.name, sent.from));
   }
-  void on_tick() override {
-    note_stops();
-    for (const LeadTruth& lead : world.truth().leads) {
-      if (lead.over || !is_at_it(lead)) continue;
-      const auto renewed = renewed_at(lead.fence);
-      const ContenderPlan& plan = world.scenario.contenders[lead.contender];
-      if (!renewed || world.awake() - *renewed <= plan.ttl) continue;
-      violated(fmt::format("{} leads, and was last renewed {} ago", plan.name,
-                           format_duration(world.awake() - *renewed)));
-    }
+  void on_act(const LeadTruth& lead) override {
+    note_hindrance();
+    const auto record = lease_of(world, SeededWorld::kLease);
+    if (!record || record->fence != lead.fence || age_of(*record) <= record->ttl) return;
+    if (is_excused(*record, world.truth().contenders[lead.contender])) return;
+    violated(fmt::format("{} leads, and was last renewed {} ago",
+                         world.scenario.contenders[lead.contender].name,
+                         format_duration(age_of(*record))));
   }
+  void on_tick() override { note_hindrance(); }
 
  private:
-  /// Its holder runs, and did all the time in which a renewal is good.
-  [[nodiscard]] bool is_at_it(const LeadTruth& lead) const {
-    const ContenderTruth& holder = world.truth().contenders[lead.contender];
-    if (holder.pid == 0 || !holder.leads || world.is_disturbed()) return false;
-    if (troubles() != troubles_) return false;
-    const auto facts = world.universe.facts(holder.pid);
-    if (!facts || facts->state != RunState::running) return false;
-    const auto program = world.universe.facts(lead.process.pid);
-    if (!program || program->state != RunState::running) return false;
-    return world.elapsed() - stopped_ > 2 * world.scenario.contenders[lead.contender].ttl + 1min;
+  [[nodiscard]] Duration age_of(const LeaseRecord& record) const {
+    return world.awake() - record.renewed;
   }
-  /// So far. A sleep and a step of the calendar are none: they excuse nobody.
-  [[nodiscard]] std::uint64_t troubles() const {
-    std::uint64_t many = 0;
-    for (const auto& [kind, times] : world.outcome().faults) {
-      if (kind != FaultKind::sleep && kind != FaultKind::clock_step) many += times;
-    }
-    return many;
+  [[nodiscard]] RunState state_of(const LeaseRecord& record) const {
+    const auto holder = world.universe.facts(record.holder.process.pid);
+    return holder && holder->id == record.holder.process ? holder->state : RunState::gone;
   }
-  void note_stops() {
-    const auto is_stopped = [this](std::int64_t pid) {
-      const auto facts = world.universe.facts(pid);
-      return pid != 0 && facts && facts->state == RunState::stopped;
-    };
-    const bool any =
-        world.is_disturbed() || std::exchange(troubles_, troubles()) != troubles() ||
-        std::ranges::any_of(world.truth().contenders, is_stopped, &ContenderTruth::pid) ||
-        std::ranges::any_of(world.truth().leads, [&](const LeadTruth& lead) {
-          return !lead.over && is_stopped(lead.process.pid);
-        });
-    if (any) stopped_ = world.elapsed();
+  [[nodiscard]] bool lives(const LeaseRecord& record) const {
+    return state_of(record) == RunState::running || state_of(record) == RunState::stopped;
   }
-  /// What the newest record says, if it is of that fence.
-  [[nodiscard]] std::optional<Duration> renewed_at(std::uint64_t fence) const {
-    const std::string folder = fmt::format("{}/{}/", SeededWorld::kHome, kLeasesFolder);
-    std::optional<LeaseRecord> newest;
-    for (const std::string& path : world.universe.disk.files(folder)) {
-      const auto text = world.universe.disk.read(path);
-      if (!text || !path.ends_with(".json")) continue;
-      auto record = parse_lease(*text);
-      if (record && (!newest || record->version > newest->version)) newest = *std::move(record);
-    }
-    if (!newest || newest->fence != fence) return std::nullopt;
-    return newest->renewed;
+  /// Where nobody can be looked at nobody can be ended, and a slow disk may keep whoever writes.
+  void note_hindrance() {
+    const bool hinders = !world.universe.looking_fails.empty() ||
+                         world.universe.call_takes > Duration::zero() ||
+                         world.universe.sync_takes > Duration::zero();
+    if (hinders) hindered_until_ = world.elapsed() + kEndsWithin;
+  }
+  /// What its holder cannot do, because it was killed or stopped, its successor does.
+  [[nodiscard]] bool is_excused(const LeaseRecord& record, const ContenderTruth& holder) const {
+    return state_of(record) != RunState::running ||
+           world.elapsed() <=
+               std::max(holder.stopped_until + kEndsWithin, hindered_until_ + record.ttl);
   }
 
-  Duration stopped_{};
-  std::uint64_t troubles_ = 0;  // as of the last look
+  Duration hindered_until_{};
 };
 
 }  // namespace
