@@ -72,6 +72,7 @@ void SeededWorld::strike(const Fault& fault) {
   if (is_of_patrol(fault.kind)) return strike_patrol(fault);
   if (is_of_gate(fault.kind)) return strike_gate(fault);
   if (is_of_lease(fault.kind)) return strike_lease(fault);
+  if (is_of_service(fault.kind)) return strike_service(fault);
   if (is_of_a_moment(fault.kind)) return await_moment(fault);
   if (fault.kind <= FaultKind::pause_agent || fault.kind == FaultKind::two_keepers ||
       fault.kind == FaultKind::reload || fault.kind == FaultKind::reuse_pid ||
@@ -274,6 +275,7 @@ void SeededWorld::restart_machine(const SimReboot& how) {
   last_fault_ = std::max(last_fault_, elapsed());
   break_off_sending();
   break_off_contending();
+  break_off_services();
   for (const auto& [name, agent] : truth_.agents) {
     if (agent.asked_for) abandoned_.emplace(name, elapsed());
   }

@@ -11,7 +11,7 @@
 #include "run/lease_desk.h"
 #include "run/lease_runner.h"
 #include "seeded_world.h"
-#include "store/lease_files.h"
+#include "watched.h"
 
 namespace tend::sim {
 namespace {
@@ -23,30 +23,6 @@ constexpr Duration kAsksEvery = 1s;
 constexpr Duration kCutWithin = 20s;
 constexpr Duration kSleepsWithin = 20s;
 constexpr std::uint64_t kCallsOfWrite = 10;  // up to where the new version has its name
-
-/// Says when something is about to be written, and when it was.
-class WatchedLeases final : public Leases {
- public:
-  WatchedLeases(Folder& home, Callback before_write, Callback after_write)
-      : files_(home),
-        before_write_(std::move(before_write)),
-        after_write_(std::move(after_write)) {}
-  Result<std::optional<LeaseRecord>> read(const std::string& name) override {
-    return files_.read(name);
-  }
-  Result<std::vector<std::string>> list() override { return files_.list(); }
-  Result<bool> write(const LeaseRecord& next) override {
-    before_write_();
-    auto written = files_.write(next);
-    after_write_();
-    return written;
-  }
-
- private:
-  LeaseFiles files_;
-  Callback before_write_;
-  Callback after_write_;
-};
 
 /// Leads by itself: asks, renews, and makes sure of its fence before each thing that it does.
 class Alone {
@@ -70,6 +46,7 @@ class Alone {
     asking_ = desk_.acquire(request_, [this](const LeaseAnswer& answer) { answered(answer); });
   }
   void answered(const LeaseAnswer& answer) {
+    if (!answer && answer.error().refusal == LeaseRefusal::failed) return leave();
     if (!answer) {
       next_ = in(kAsksEvery, &Alone::ask);
       return;
@@ -180,8 +157,10 @@ std::shared_ptr<void> SeededWorld::be_contender(Machine& machine, std::size_t i)
   contending->home = *std::move(home);
   const std::int64_t pid = machine.processes.self().pid;
   contending->leases = std::make_unique<WatchedLeases>(
-      *contending->home, [this, i] { strike_write(i); },
-      [this, pid] { universe.pause_at_call(pid, 0, {}); });
+      *contending->home,
+      WatchedLeases::Hears{
+          .before = [this, i](const std::string&) { strike_write(i); },
+          .after = [this, pid](const std::string&, bool) { universe.pause_at_call(pid, 0, {}); }});
   contending->desk = std::make_unique<LeaseDesk>(machine, *contending->home, *contending->leases);
   if (!plan.alone) {
     contending->runner = be_runner(machine, *contending->desk, i);

@@ -23,6 +23,7 @@ constexpr Duration kFirstFault = 2min;
 constexpr std::uint64_t kPatrolled = 45;  // of a hundred worlds with tasks
 constexpr std::uint64_t kGated = 12;      // of a hundred worlds, unless it is wished for
 constexpr std::uint64_t kContended = 8;   // the same
+constexpr std::uint64_t kServed = 8;      // the same
 constexpr Duration kShortRest = 90s;      // of a patrol that soon finds itself late
 constexpr Duration kNoEnd = 7 * 24h;      // of silence: longer than any world
 
@@ -204,6 +205,10 @@ constexpr FaultRow kFaults[] = {
     {FaultKind::stop_in_write, false, false, 12, 1s, 3min},
     {FaultKind::unseen_leader, false, false, 8, 5s, 5min},
     {FaultKind::sleep_in_lead, false, false, 4, 1min, 8h},
+    {FaultKind::kill_service, false, false, 12, 0s, 0s},
+    {FaultKind::service_at_call, false, true, 12, 0s, 0s},
+    {FaultKind::pause_service, false, false, 12, 1s, 30min},
+    {FaultKind::two_services, false, false, 8, 0s, 0s},
 };
 static_assert(std::size(kFaults) == kFaultWords.size());
 static_assert(
@@ -251,7 +256,9 @@ class Drawing {
     draw_gate();
     draw_lease();
     draw_rare_lease();
-    const bool has_guests = !scenario_.messages.empty() || !scenario_.contenders.empty();
+    draw_services();
+    const bool has_guests =
+        !scenario_.messages.empty() || !scenario_.contenders.empty() || !scenario_.services.empty();
     if (!scenario_.faults.empty() || has_trouble() || has_guests) scenario_.settles = kSettles;
     return std::move(scenario_);
   }
@@ -804,6 +811,31 @@ class Drawing {
     contender.works = chance.mostly_short(1s, 20min);
     contender.rests = chance.mostly_short(1s, 5min);
     contender.deaf = chance.percent(25);
+  }
+
+  // --- The service ---
+
+  /// From chance of its own, too.
+  void draw_services() {
+    Chance chance(~scenario_.seed ^ 0x7365'7276'6963'65ULL);
+    const bool wished = std::ranges::any_of(wishes_.faults, is_of_service);
+    if (!wished && (!wishes_.policy.empty() || !chance.percent(kServed))) return;
+    const std::uint64_t many = chance.within(1, 2);
+    for (std::uint64_t n = 0; n < many; ++n) draw_service(chance);
+    if (!wished && (scenario_.faults.empty() || has_one_kind_of_fault())) return;
+    draw_kinds(is_of_service, wished ? 100 : 50, chance);
+  }
+  void draw_service(Chance& chance) {
+    using std::chrono::seconds;
+    ServicePlan& service = scenario_.services.emplace_back();
+    service.name = fmt::format("service{}", scenario_.services.size());
+    if (chance.percent(40)) service.agent = chance.one_of<AgentPlan>(scenario_.agents).name;
+    service.begins = chance.between(0s, scenario_.lasts / 4);
+    service.ends = scenario_.lasts;
+    service.interval = std::chrono::floor<seconds>(chance.mostly_short(5s, 2min));
+    service.lives = chance.mostly_short(20s, 2h);
+    service.rests = chance.mostly_short(1s, 10min);
+    service.by_pid = chance.percent(50);
   }
 
   Chance chance_;

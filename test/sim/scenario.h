@@ -166,6 +166,21 @@ struct ContenderPlan {
   bool operator==(const ContenderPlan&) const = default;
 };
 
+/// A service that beats for an agent, or for guests: processes that come one after the other, each
+/// with an entry in a registry of another system and a lease of ours.
+struct ServicePlan {
+  std::string name;
+  std::string agent;    // for whom it beats; "": for guests
+  Duration begins{};    // this and the next since the world began
+  Duration ends{};      // then neither it nor a guest comes again
+  Duration interval{};  // of its beats
+  Duration lives{};     // each guest
+  Duration rests{};     // until the next guest comes, and until it is started again
+  bool by_pid = false;  // it is told which process; else the registry says that
+
+  bool operator==(const ServicePlan&) const = default;
+};
+
 enum class FaultKind : std::uint8_t {
   kill_keeper,
   kill_agent,
@@ -227,14 +242,24 @@ enum class FaultKind : std::uint8_t {
   stop_in_write,      // who next writes that it leads is stopped in the middle, if others wait
   unseen_leader,      // who leads next cannot be looked at for a while
   sleep_in_lead,      // the machine sleeps soon after the next began to lead, who is last to go on
+  kill_service,       // it, its guest, or both, by `number`
+  service_at_call,    // the next dies in place of its `number`-th call, torn if that is even
+  pause_service,      // it, its guest, or both, by `number`
+  two_services,       // two are started at once, beside the one that is there
 };
 /// It strikes those who want to lead.
-constexpr bool is_of_lease(FaultKind kind) { return kind >= FaultKind::kill_contender; }
+constexpr bool is_of_lease(FaultKind kind) {
+  return kind >= FaultKind::kill_contender && kind < FaultKind::kill_service;
+}
 /// Of those, the ones that are drawn apart.
-constexpr bool is_of_a_rare_lease(FaultKind kind) { return kind >= FaultKind::stop_in_write; }
+constexpr bool is_of_a_rare_lease(FaultKind kind) {
+  return kind >= FaultKind::stop_in_write && is_of_lease(kind);
+}
+/// It strikes services, or whom they beat for.
+constexpr bool is_of_service(FaultKind kind) { return kind >= FaultKind::kill_service; }
 /// It strikes messages, or who they are for.
 constexpr bool is_of_gate(FaultKind kind) {
-  return kind >= FaultKind::sender_at_call && !is_of_lease(kind);
+  return kind >= FaultKind::sender_at_call && kind < FaultKind::kill_contender;
 }
 /// It strikes the patrol and nobody else.
 constexpr bool is_of_patrol(FaultKind kind) {
@@ -253,7 +278,7 @@ constexpr bool is_of_a_moment(FaultKind kind) {
 constexpr bool is_of_a_rare_moment(FaultKind kind) {
   return kind > FaultKind::half_a_merge && kind < FaultKind::sender_at_call;
 }
-inline constexpr std::array<std::string_view, 60> kFaultWords{"kill-keeper",
+inline constexpr std::array<std::string_view, 64> kFaultWords{"kill-keeper",
                                                               "kill-agent",
                                                               "kill-both",
                                                               "kill-all",
@@ -312,7 +337,11 @@ inline constexpr std::array<std::string_view, 60> kFaultWords{"kill-keeper",
                                                               "cut-after-grant",
                                                               "stop-in-write",
                                                               "unseen-leader",
-                                                              "sleep-in-lead"};
+                                                              "sleep-in-lead",
+                                                              "kill-service",
+                                                              "service-at-call",
+                                                              "pause-service",
+                                                              "two-services"};
 
 struct Fault {
   FaultKind kind = FaultKind::kill_keeper;
@@ -339,6 +368,7 @@ struct Scenario {
   std::vector<SenderPlan> senders;
   std::vector<MessagePlan> messages;
   std::vector<ContenderPlan> contenders;  // for one lease
+  std::vector<ServicePlan> services;
 
   bool operator==(const Scenario&) const = default;
 };

@@ -102,6 +102,17 @@ WriteJson contender_json(const ContenderPlan& contender) {
   return json;
 }
 
+WriteJson service_json(const ServicePlan& service) {
+  return {{"name", service.name},
+          {"agent", service.agent},
+          {"begins", seconds_json(service.begins)},
+          {"ends", seconds_json(service.ends)},
+          {"interval", seconds_json(service.interval)},
+          {"lives", seconds_json(service.lives)},
+          {"rests", seconds_json(service.rests)},
+          {"by_pid", service.by_pid}};
+}
+
 WriteJson fault_json(const Fault& fault) {
   return {{"kind", word_of(kFaultWords, fault.kind)},
           {"at", seconds_json(fault.at)},
@@ -293,6 +304,19 @@ ContenderPlan read_contender(Fields& fields) {
   return contender;
 }
 
+ServicePlan read_service(Fields& fields) {
+  ServicePlan service;
+  service.name = fields.text("name");
+  service.agent = fields.text("agent");
+  service.begins = fields.seconds("begins");
+  service.ends = fields.seconds("ends");
+  service.interval = fields.seconds("interval");
+  service.lives = fields.seconds("lives");
+  service.rests = fields.seconds("rests");
+  service.by_pid = fields.flag("by_pid");
+  return service;
+}
+
 Fault read_fault(Fields& fields) {
   Fault fault;
   fault.kind = fields.word<FaultKind>("kind", kFaultWords);
@@ -329,6 +353,9 @@ Scenario read_scenario(Fields& fields) {
   if (fields.has("contenders")) {
     fields.list("contenders",
                 [&](Fields& each) { scenario.contenders.push_back(read_contender(each)); });
+  }
+  if (fields.has("services")) {
+    fields.list("services", [&](Fields& each) { scenario.services.push_back(read_service(each)); });
   }
   return scenario;
 }
@@ -369,6 +396,23 @@ Result<void> check_messages(const Scenario& scenario, const std::set<std::string
   return {};
 }
 
+Result<void> check_services(const Scenario& scenario, std::set<std::string> names) {
+  const std::set<std::string> agents = names;
+  for (const ServicePlan& service : scenario.services) {
+    if (!service.agent.empty() && !agents.contains(service.agent)) {
+      return fail(fmt::format("scenario: service {} beats for {}, who is not there",
+                              in_quotes(service.name), in_quotes(service.agent)));
+    }
+    if (service.name.empty() || !names.insert(service.name).second) {
+      return fail(
+          fmt::format("scenario: a service has no name of its own: {}", in_quotes(service.name)));
+    }
+    if (service.interval > Duration::zero()) continue;
+    return fail(fmt::format("scenario: service {} has no interval", in_quotes(service.name)));
+  }
+  return {};
+}
+
 Result<void> check_names(const Scenario& scenario) {
   std::set<std::string> names;
   std::set<std::pair<std::string, std::string>> below;
@@ -386,6 +430,7 @@ Result<void> check_names(const Scenario& scenario) {
     }
   }
   if (auto fits = check_messages(scenario, names); !fits) return fits;
+  if (auto fits = check_services(scenario, names); !fits) return fits;
   for (const OutsiderPlan& outsider : scenario.outsiders) {
     if (!outsider.name.empty() && names.insert(outsider.name).second) continue;
     return fail(
@@ -434,6 +479,9 @@ std::string format_scenario(const Scenario& scenario) {
   }
   if (!scenario.contenders.empty()) {
     text += ",\n\"contenders\":" + list_text(scenario.contenders, contender_json);
+  }
+  if (!scenario.services.empty()) {
+    text += ",\n\"services\":" + list_text(scenario.services, service_json);
   }
   return text + "}\n";
 }

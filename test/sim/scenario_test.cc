@@ -150,7 +150,8 @@ TEST(DrawScenario, ends_every_fault_before_the_world_settles) {
     }
     const bool troubled =
         !scenario.faults.empty() || std::ranges::any_of(scenario.agents, has_trouble);
-    const bool settles = troubled || !scenario.messages.empty() || !scenario.contenders.empty();
+    const bool settles = troubled || !scenario.messages.empty() || !scenario.contenders.empty() ||
+                         !scenario.services.empty();
     ASSERT_EQ(scenario.settles, settles ? Duration{4h} : Duration{}) << seed;
   }
 }
@@ -260,6 +261,29 @@ TEST(DrawScenario, lets_some_want_to_lead_in_one_world_of_twelve_and_where_that_
     }
   }
   EXPECT_NEAR(static_cast<double>(contended), kSeeds / 12.0, kSeeds / 20.0);
+}
+
+TEST(DrawScenario, lets_services_beat_in_one_world_of_twelve_and_where_that_is_wished_for) {
+  const Wishes wishes{.policy = "", .faults = {FaultKind::kill_service}, .all_faults = false};
+  std::uint64_t served = 0;
+  std::uint64_t for_agents = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Scenario wished = draw_scenario(seed, wishes);
+    ASSERT_FALSE(wished.services.empty()) << seed;
+    ASSERT_FALSE(wished.faults.empty()) << seed;
+    for_agents += wished.services.front().agent.empty() ? 0 : 1;
+    const Scenario scenario = draw_scenario(seed, {});
+    if (!scenario.services.empty()) ++served;
+    for (const ServicePlan& service : scenario.services) {
+      ASSERT_LT(service.begins, service.ends) << seed;
+      ASSERT_GE(service.interval, 5s) << seed;
+    }
+    for (const Fault& fault : scenario.faults) {
+      ASSERT_TRUE(!scenario.services.empty() || !is_of_service(fault.kind)) << seed;
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(served), kSeeds / 12.0, kSeeds / 20.0);
+  EXPECT_NEAR(static_cast<double>(for_agents), kSeeds * 0.4, kSeeds * 0.1);
 }
 
 TEST(DrawScenario, lets_some_lead_alone_where_they_are_stopped_in_the_middle_of_a_write) {
@@ -416,6 +440,29 @@ TEST(ScenarioJson, refuses_those_who_want_to_lead_without_a_name_or_a_time) {
             "scenario: a contender has no name of its own: 'lead'");
   EXPECT_EQ(error_of(with(text, R"("ttl":5)", R"("ttl":1)")),
             "scenario: contender 'ann' has no time for its lease");
+}
+
+TEST(ScenarioJson, refuses_services_without_a_name_an_interval_or_somebody_to_beat_for) {
+  Scenario scenario;
+  scenario.lasts = 1h;
+  scenario.agents = {{.name = "lead", .parent = "", .steps = {}}};
+  scenario.services = {{.name = "ann", .agent = "lead", .ends = 30min, .interval = 5s},
+                       {.name = "bob",
+                        .agent = "",
+                        .begins = 1min,
+                        .ends = 30min,
+                        .interval = 7s,
+                        .lives = 2min,
+                        .rests = 3s,
+                        .by_pid = true}};
+  const std::string text = format_scenario(scenario);
+  EXPECT_EQ(parse_scenario(text), scenario);
+  EXPECT_EQ(error_of(with(text, R"("name":"ann")", R"("name":"lead")")),
+            "scenario: a service has no name of its own: 'lead'");
+  EXPECT_EQ(error_of(with(text, R"("agent":"lead")", R"("agent":"ann")")),
+            "scenario: service 'ann' beats for 'ann', who is not there");
+  EXPECT_EQ(error_of(with(text, R"("interval":5)", R"("interval":0)")),
+            "scenario: service 'ann' has no interval");
 }
 
 TEST(ScenarioJson, refuses_outsiders_that_are_somebody_else_or_work_in_no_known_context) {

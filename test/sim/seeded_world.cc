@@ -136,6 +136,7 @@ void SeededWorld::set_up() {
   outsiders_.resize(scenario.outsiders.size());
   set_up_gate();
   set_up_lease();
+  set_up_services();
   outcome_.agents = scenario.agents.size();
 }
 
@@ -172,6 +173,7 @@ Outcome SeededWorld::play() {
     play_outsiders();
     play_gate();
     play_lease();
+    play_services();
     strike_telling();
     tick();
   }
@@ -467,6 +469,7 @@ void SeededWorld::on_end(const SimFacts& process) {
   if (owner.is == Owner::Is::keeper) note_keeper_end(owner.agent);
   note_sender_end(process.id.pid);
   note_lead_end(process);
+  note_service_end(process);
   if (trace && owner.is != Owner::Is::command) {
     say(fmt::format("end {} {} {}", process.id.pid, owner.agent,
                     process.exit.how == ExitStatus::How::signal ? "signal" : "code"));

@@ -75,6 +75,10 @@ class SeededWorld final : public Surroundings, SimObserver {
   static constexpr const char* kReplyCommand = "reply";  // how senders are told
   static constexpr const char* kLeader = "leader";       // the program of who leads
   static constexpr const char* kLease = "orchestrator";  // that contenders want
+  // The parts of a beat.
+  static constexpr const char* kStatePart = "state";
+  static constexpr const char* kRegistryPart = "registry";
+  static constexpr const char* kForeignLeasePart = "lease";
   static constexpr Duration kTick = std::chrono::seconds{20};
   static constexpr Duration kRecoverEvery = std::chrono::minutes{10};
   /// Where a patrol sees to keepers, people come by less often.
@@ -118,6 +122,10 @@ class SeededWorld final : public Surroundings, SimObserver {
   [[nodiscard]] bool is_disturbed() const;
   /// Its order says so; whoever was to take it back may have died, or a disk have lost that.
   [[nodiscard]] bool is_to_pause(const std::string& agent) const;
+  [[nodiscard]] static std::string pidfile_of(const ServicePlan& plan);
+  /// The registry in which the guests of a service stand, and who leads there.
+  [[nodiscard]] std::string registry_text(std::size_t service) const;
+  [[nodiscard]] std::string foreign_lease_text(std::size_t service) const;
   void report(std::string_view check, const std::string& what);
   /// A line of the trace, if there is one.
   void say(const std::string& what);
@@ -224,6 +232,20 @@ class SeededWorld final : public Surroundings, SimObserver {
   void stop_contenders(const std::vector<std::int64_t>& pids, Duration lasts);
   [[nodiscard]] std::vector<std::int64_t> contending(std::uint64_t number) const;
 
+  // service_play.cc
+  void set_up_services();
+  void play_services();
+  void start_guest(std::size_t service);
+  void register_guest(std::size_t service);
+  void start_service(std::size_t service);
+  std::shared_ptr<void> be_service(Machine& machine, std::size_t service);
+  void note_service(std::size_t service, const ProcessId& process);
+  void bind_to_guest(ServiceTruth& service);
+  void note_beat(std::size_t service, const ProcessId& by, const std::string& part);
+  void note_service_end(const SimFacts& process);
+  void break_off_services();
+  void strike_service(const Fault& fault);
+
   // faults.cc
   void post_faults();
   void write_back();
@@ -277,6 +299,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   std::map<std::string, Taker> takers_;          // by agent
   std::uint64_t sender_dies_at_ = 0;
   std::uint64_t contender_dies_at_ = 0;
+  std::uint64_t service_dies_at_ = 0;
   std::vector<Outsider> outsiders_;           // beside the plans
   std::map<std::int64_t, Duration> patrols_;  // at work, and since when
   std::vector<std::unique_ptr<Check>> checks_;

@@ -43,6 +43,8 @@ Scenario without_agent(const Scenario& scenario, std::size_t index) {
   std::erase_if(less.agents, [&](const AgentPlan& agent) { return gone.contains(agent.name); });
   std::erase_if(less.faults, [&](const Fault& fault) { return gone.contains(fault.whom); });
   drop_senders(less, [&](const SenderPlan& sender) { return gone.contains(sender.agent); });
+  std::erase_if(less.services,
+                [&](const ServicePlan& service) { return gone.contains(service.agent); });
   for (AgentPlan& agent : less.agents) {
     std::erase_if(agent.steps, [&](const Step& step) { return gone.contains(step.child); });
   }
@@ -100,6 +102,7 @@ class Shrinking {
       drop_outsiders();
       drop_messages();
       drop_contenders();
+      drop_services();
       shorten();
       drop_steps();
       join_steps();
@@ -177,6 +180,14 @@ class Shrinking {
       Scenario less = best_;
       const auto begin = less.contenders.begin() + static_cast<std::ptrdiff_t>(from);
       less.contenders.erase(begin, begin + static_cast<std::ptrdiff_t>(many));
+      return less;
+    });
+  }
+  void drop_services() {
+    drop_some(best_.services.size(), "fewer services", [&](std::size_t from, std::size_t many) {
+      Scenario less = best_;
+      const auto begin = less.services.begin() + static_cast<std::ptrdiff_t>(from);
+      less.services.erase(begin, begin + static_cast<std::ptrdiff_t>(many));
       return less;
     });
   }

@@ -127,6 +127,30 @@ struct ContenderTruth {
   Duration stopped_until{};  // of the world; zero: it never was
 };
 
+/// A service, as it is now.
+struct ServiceTruth {
+  Duration next{};                               // when it is started again; times are of the world
+  Duration guest_next{};                         // when the next guest comes
+  std::vector<std::int64_t> pids;                // of those that were started and are there
+  std::vector<ProcessId> at_work;                // of those that took up the work
+  Duration since{};                              // the last of them did
+  Duration stopped_until{};                      // zero: it never was
+  std::map<std::string, std::uint64_t> written;  // by it, beats by the part
+  ProcessId guest;                               // the last one; pid 0: there was none
+  std::string guest_id;                          // as its registry calls it
+  std::uint64_t guests = 0;                      // so far
+  bool guest_is_over = true;
+  ProcessId subject;       // the guest that the one at work beats for; pid 0: it found none yet
+  std::string subject_id;  // the same
+};
+
+/// A beat that was just written.
+struct BeatTruth {
+  std::size_t service = 0;
+  ProcessId by;
+  std::string part;  // of the beat: a store, or "lease NAME"
+};
+
 struct Truth {
   std::map<std::string, AgentTruth> agents;
   std::vector<MessageTruth> messages;    // beside the plans
@@ -134,6 +158,7 @@ struct Truth {
   std::vector<ReplyTruth> replies;
   std::vector<LeadTruth> leads;
   std::vector<ContenderTruth> contenders;  // beside the plans
+  std::vector<ServiceTruth> services;      // the same
   std::vector<HangTruth> hangs;
   std::uint64_t progress = 0;  // things done by all agents
 };

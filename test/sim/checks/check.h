@@ -52,6 +52,11 @@ class Check {
   virtual void on_lead(const LeadTruth& /*lead*/) {}
   /// It does what only one may do.
   virtual void on_act(const LeadTruth& /*lead*/) {}
+  /// A service, by its place among the plans, took up its work.
+  virtual void on_service(std::size_t /*service*/) {}
+  /// It ended by itself; it is not among those at work any more.
+  virtual void on_service_left(std::size_t /*service*/) {}
+  virtual void on_beat(const BeatTruth& /*beat*/) {}
   /// A patrol took up its work; so many are at it now.
   virtual void on_patrol(std::size_t /*at_work*/) {}
   /// Every 20 seconds.
@@ -104,6 +109,11 @@ std::unique_ptr<Check> make_gate_twice_check(SeededWorld& world);
 std::unique_ptr<Check> make_lease_one_check(SeededWorld& world);
 std::unique_ptr<Check> make_lease_turn_check(SeededWorld& world);
 std::unique_ptr<Check> make_lease_robbed_check(SeededWorld& world);
+std::unique_ptr<Check> make_service_living_check(SeededWorld& world);
+std::unique_ptr<Check> make_service_ends_check(SeededWorld& world);
+std::unique_ptr<Check> make_service_beats_check(SeededWorld& world);
+std::unique_ptr<Check> make_service_counts_check(SeededWorld& world);
+std::unique_ptr<Check> make_service_one_check(SeededWorld& world);
 
 /// A signal that ends a process.
 constexpr bool ends(Kill kill) {
@@ -121,6 +131,10 @@ bool is_well_for(const SeededWorld& world, const AgentTruth& agent, Duration tim
 std::unique_ptr<Database> home_database_of(SeededWorld& world);
 /// The newest record of that lease; nothing if there is none to be read.
 std::optional<LeaseRecord> lease_of(const SeededWorld& world, const char* name);
+/// Whom a service beats for runs and, if it is an agent, its keeper lives and says that it works.
+bool is_subject_at_work(SeededWorld& world, std::size_t service);
+/// It is over for good.
+bool is_subject_over(SeededWorld& world, std::size_t service);
 /// What stands as an order to an agent; one that was torn is none.
 struct StopOrder {
   bool stop = false;

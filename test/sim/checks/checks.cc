@@ -32,6 +32,13 @@ std::vector<std::unique_ptr<Check>> make_checks(SeededWorld& world) {
     checks.push_back(make_lease_turn_check(world));
     checks.push_back(make_lease_robbed_check(world));
   }
+  if (!world.scenario.services.empty()) {
+    for (const auto make :
+         {make_service_living_check, make_service_ends_check, make_service_beats_check,
+          make_service_counts_check, make_service_one_check}) {
+      checks.push_back(make(world));
+    }
+  }
   if (world.scenario.patrol == Duration::zero()) return checks;
   for (const auto make : {make_patrol_robs_check, make_patrol_once_check, make_patrol_early_check,
                           make_patrol_ladder_check, make_patrol_watched_check,
@@ -70,6 +77,42 @@ std::optional<LeaseRecord> lease_of(const SeededWorld& world, const char* name) 
     if (record && (!newest || record->version > newest->version)) newest = *std::move(record);
   }
   return newest;
+}
+
+namespace {
+
+bool is_there(SeededWorld& world, const ProcessId& process) {
+  const auto facts = world.universe.facts(process.pid);
+  return facts && facts->id == process &&
+         (facts->state == RunState::running || facts->state == RunState::stopped);
+}
+
+}  // namespace
+
+bool is_subject_over(SeededWorld& world, std::size_t service) {
+  const std::string& agent = world.scenario.services[service].agent;
+  if (agent.empty()) {
+    const ProcessId& subject = world.truth().services[service].subject;
+    return subject.pid != 0 && !is_there(world, subject);
+  }
+  const auto says = world.heartbeat_of(agent);
+  return says && is_terminal(says->status);
+}
+
+bool is_subject_at_work(SeededWorld& world, std::size_t service) {
+  using enum Verdict;
+  const std::string& agent = world.scenario.services[service].agent;
+  ProcessId process = world.truth().services[service].subject;
+  if (!agent.empty()) {
+    const auto says = world.heartbeat_of(agent);
+    if (!says || is_terminal(says->status)) return false;
+    if (world.processes_of(agent, Owner::Is::keeper).empty()) return false;
+    constexpr Verdict kNot[] = {stalled, dead, looping, orphaned, finished};
+    if (std::ranges::find(kNot, says->verdict) != std::end(kNot)) return false;
+    process = says->process;
+  }
+  const auto facts = world.universe.facts(process.pid);
+  return facts && facts->id == process && facts->state == RunState::running;
 }
 
 StopOrder order_to(const SeededWorld& world, const AgentTruth& agent) {
