@@ -17,7 +17,8 @@
 namespace tend {
 namespace {
 
-/// How the newest entry of the process is called.
+/// How the newest entry of the process is called: the last one, for a calendar that was put back
+/// makes that of an earlier process with its number look newer.
 Result<std::string> id_in_registry(Machine& machine, const ForeignStore& store,
                                    const ProcessId& process, const TimeContext& context) {
   const auto entries = read_entries(machine.files, store, context);
@@ -25,8 +26,7 @@ Result<std::string> id_in_registry(Machine& machine, const ForeignStore& store,
   const WallTime since = process_began(machine, process);
   const StoreReading* own = nullptr;
   for (const StoreReading& entry : *entries) {
-    if (!is_entry_of(entry, process, since)) continue;
-    if (own == nullptr || *own->started < *entry.started) own = &entry;
+    if (is_entry_of(entry, process, since)) own = &entry;
   }
   if (own != nullptr) return own->id;
   return fail(fmt::format("{} has no entry of process {}", on_one_line(store.path), process.pid));

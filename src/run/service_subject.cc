@@ -91,7 +91,7 @@ Look ServiceSubject::look_in_registry() {
                                    : machine_.processes.identify(entry.pid);
     if (!id || !*id || !is_entry_of(entry, **id, process_began(machine_, **id))) continue;
     if (is_gone(machine_.processes.open(**id)->look().state)) continue;
-    if (newest != nullptr && newest->last_sign > entry.last_sign) continue;
+    if (newest != nullptr && bound_ != **id && newest->last_sign > entry.last_sign) continue;
     newest = &entry;
     bound_ = **id;
     bound_id_ = entry.id;

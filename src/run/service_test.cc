@@ -396,6 +396,18 @@ TEST_F(ServiceTest, for_a_process_it_needs_no_registry_to_name_it_first) {
   EXPECT_EQ(status().failure, 0U);
 }
 
+TEST_F(ServiceTest, leaves_the_entry_of_an_earlier_process_with_the_same_number) {
+  const auto subject = orchestrator();
+  registry({entry("earlier", subject, -1h), entry("mine", subject)});
+  lease("mine");
+  const std::string before = beat_of("earlier");
+  serve();
+  universe.run_for(1min);
+  EXPECT_EQ(beat_of("earlier"), before) << "the calendar was put back since";
+  EXPECT_LE(age(beat_of("mine")), 61);
+  EXPECT_EQ(status().failure, 0U);
+}
+
 TEST_F(ServiceTest, renews_the_leases_that_its_subject_holds_and_misses_one_that_it_lost) {
   const auto subject = orchestrator();
   Machine& machine = universe.machine();
