@@ -240,14 +240,16 @@ void SeededWorld::note_service(std::size_t i, const ProcessId& process) {
   service.at_work.push_back(process);
   service.since = elapsed();
   service.written.clear();
-  service.subject = {};
-  bind_to_guest(service);
+  const bool by_pid = scenario.services[i].by_pid;
+  service.subject = by_pid ? service.guest : ProcessId{};
+  service.subject_id = service.guest_id;
+  if (!by_pid) bind_to_guest(service);
   for (const auto& check : checks_) check->on_service(i);
 }
 
-/// Whoever is there when it looks first. One that could not look finds another later.
+/// Whoever is there when it looks first. One that cannot look finds somebody later.
 void SeededWorld::bind_to_guest(ServiceTruth& service) {
-  if (service.guest_is_over) return;
+  if (service.guest_is_over || !universe.looking_fails.empty()) return;
   service.subject = service.guest;
   service.subject_id = service.guest_id;
 }
