@@ -594,6 +594,25 @@ TEST_F(Faults, of_a_keeper_that_died_in_a_sleep_of_the_machine_kill_nobody) {
   expect_working(1);
 }
 
+TEST_F(Faults,
+       of_a_keeper_in_a_sleep_kill_nobody_whose_machine_slept_longer_before_it_was_restarted) {
+  behave([](SimSelf& self) {
+    self.every(70s, [n = 0](SimSelf& me) mutable { me.print(std::to_string(++n) + "\n"); });
+  });
+  kept.start_keeper();
+  universe.run_for(150s);
+  universe.sleep_machine(3h);
+  universe.run_for(150s);
+  universe.reboot();
+  kept.start_keeper();
+  universe.run_for(150s);
+  universe.sleep_machine(1h);
+  universe.kill(kept.keeper);
+  kept.start_keeper();
+  universe.run_for(30min);
+  expect_working(2);
+}
+
 TEST_F(Faults, of_a_full_disk_hide_no_sleep_from_the_next_keeper) {
   kept.start_keeper();
   universe.run_for(60s);

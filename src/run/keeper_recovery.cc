@@ -262,6 +262,8 @@ void Keeper::note_absence(const Recorder::Found& found) {
   const std::string boot = machine_.processes.self().boot_id;
   const bool died_with_it = record_.process.pid != 0 && record_.process.boot_id != boot;
   if (found.rebooted || died_with_it) batch_.signals.push_back({.is = Kind::fault});
+  const bool same_boot = record_.process.boot_id == boot;
+  if (!same_boot) record_.slept = slept_so_far();  // what it slept before it was started is no more
   if (found.life == 0) return;
   Duration away = std::max(0ms, machine_.clock.now() - found.last);
   const auto pulse = folder_->facts(std::string(kLockFile));
@@ -272,7 +274,6 @@ void Keeper::note_absence(const Recorder::Found& found) {
   }
   if (away > 0ms) batch_.signals.push_back({.is = Kind::lag, .seconds = away});
   // What the machine slept meanwhile was nobody's silence.
-  const bool same_boot = record_.process.boot_id == boot;
   const Duration slept = same_boot && record_.slept ? slept_so_far() - *record_.slept : 0ms;
   if (slept > 0ms) batch_.signals.push_back({.is = Kind::suspend, .seconds = slept});
 }
