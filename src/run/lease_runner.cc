@@ -95,6 +95,7 @@ void LeaseRunner::look() {
   if (!seen->taking.may) {
     free_since_.reset();
     stand_in_line();
+    say_held_back(*seen);
     return wait_for(seen->taking.again_in, seen->record);
   }
   const Instant now = machine_.clock.now();
@@ -105,6 +106,15 @@ void LeaseRunner::look() {
   const Instant turn = *free_since_ + kLeaseTurn * static_cast<Duration::rep>(ahead);
   if (now >= turn) return try_it();
   wait_for(turn - now, std::nullopt);
+}
+
+/// Once for each grant.
+void LeaseRunner::say_held_back(const LeaseLook& seen) {
+  if (!seen.taking.flapping || held_back_ == seen.record.fence) return;
+  held_back_ = seen.record.fence;
+  const auto in = std::chrono::ceil<std::chrono::seconds>(seen.taking.again_in);
+  say(fmt::format("{} is held back for {}: {}", seen.record.name, format_duration(in),
+                  seen.taking.why));
 }
 
 /// A queue that cannot be kept leaves it to chance who is first.

@@ -72,6 +72,7 @@ class LeaseRunner {
   void look_soon();
   void look();
   void stand_in_line();
+  void say_held_back(const LeaseLook& seen);
   void leave_line();
 
   // Leading.
@@ -102,6 +103,7 @@ class LeaseRunner {
 
   std::unique_ptr<LeaseTicket> ticket_;
   bool told_waiting_ = false;
+  std::uint64_t held_back_ = 0;        // the fence of which that was said
   std::uint64_t free_version_ = 0;     // that was seen free ...
   std::optional<Instant> free_since_;  // ... from then on
   std::unique_ptr<Process> holder_;

@@ -207,6 +207,12 @@ TEST_F(LeaseRunnerTest, I086_after_three_unclean_takeovers_the_next_one_waits_an
   universe_->signal(last, Kill::kill);
   universe_->run_for(20s);
   EXPECT_EQ(record()->fence, 4U) << "not at once";
+  EXPECT_EQ(std::ranges::count_if(said_["a4"],
+                                  [](const std::string& text) {
+                                    return text.starts_with("leader is held back for ");
+                                  }),
+            1)
+      << "and whoever waits knows why";
   universe_->run_for(50s);
   EXPECT_EQ(holder(), "a4");
   EXPECT_EQ(flaps_, (std::vector<std::uint64_t>{4U, 5U}));
