@@ -71,6 +71,7 @@ struct Found {
   std::unique_ptr<Folder> folder;  // nullptr: there never was one
   ServiceLockState state;
   ServiceStatus status;
+  std::string problem;  // why there is no status; "" if there is one, or never was
 };
 /// Why it cannot be found, and which kind of a no that is.
 struct NotFound {
@@ -110,7 +111,8 @@ Result<std::unique_ptr<Folder>> folder_of_service(Folder& home, const std::strin
 std::expected<Found, NotFound> find_service(const Arguments& arguments, Home& home) {
   auto pidfile = pidfile_of(arguments, home);
   if (!pidfile) return std::unexpected(bad_input(pidfile.error()));
-  Found found{.pidfile = *std::move(pidfile), .folder = nullptr, .state = {}, .status = {}};
+  Found found{
+      .pidfile = *std::move(pidfile), .folder = nullptr, .state = {}, .status = {}, .problem = {}};
   auto folder = folder_of_service(*home.folder, found.pidfile);
   if (!folder) return std::unexpected(trouble(folder.error()));
   if (*folder == nullptr) return found;
@@ -118,8 +120,11 @@ std::expected<Found, NotFound> find_service(const Arguments& arguments, Home& ho
   auto state = settled_state_in(home.machine, *found.folder);
   if (!state) return std::unexpected(trouble(state.error()));
   found.state = *std::move(state);
-  // What is no status says nothing; whether it runs is known without.
-  if (auto status = read_service_status(*found.folder); status && *status) {
+  // Whether it runs is known without.
+  auto status = read_service_status(*found.folder);
+  if (!status) {
+    found.problem = status.error().text;
+  } else if (*status) {
     found.status = **std::move(status);
   }
   return found;
@@ -285,13 +290,19 @@ Json status_json(const Found& found, const ServiceStatus& status,
           {"parts", std::move(parts)},
           {"log", status.log},
           {"log_problem", status.log_problem},
-          {"ended_because", status.ended_because}};
+          {"skipped_because", status.skipped_because},
+          {"ended_because", status.ended_because},
+          {"problem", found.problem}};
 }
 
-void show_details(World& world, const ServiceStatus& status, WallTime now) {
+void show_details(World& world, const Found& found, WallTime now) {
+  const ServiceStatus& status = found.status;
   const auto line = [&](std::string_view what, const std::string& text) {
     world.out.write(fmt::format("  {:<9} {}\n", what, on_one_line(text)));
   };
+  if (!found.problem.empty()) {
+    return line("status", found.problem + "; it is written anew with the next beat");
+  }
   std::string subject = status.subject;
   if (!status.words.empty()) subject += ": " + status.words;
   line("subject", subject);
@@ -300,6 +311,10 @@ void show_details(World& world, const ServiceStatus& status, WallTime now) {
                    status.failure, status.skipped, format_duration(status.interval),
                    status.success == 0 ? "never" : age_label(status.last_success, now) + " ago"));
   if (status.failed_in_row > 0) line("failing", status.last_error);
+  if (status.state == ServiceState::waiting && status.skipped_because != status.words &&
+      !status.skipped_because.empty()) {
+    line("skipped", status.skipped_because);
+  }
   if (!status.log_problem.empty()) line("log", status.log_problem);
 }
 
@@ -402,7 +417,7 @@ int service_status_command(const Arguments& arguments, World& world) {
   } else if (running) {
     world.out.write(
         fmt::format("Heartbeat service: RUNNING (PID: {})\n", found->state.record.process.pid));
-    if (!arguments.has("quiet")) show_details(world, status, machine.clock.wall());
+    if (!arguments.has("quiet")) show_details(world, *found, machine.clock.wall());
   } else {
     world.out.write(not_running(stale) + "\n");
     if (!arguments.has("quiet") && !status.ended_because.empty()) {

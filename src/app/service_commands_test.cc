@@ -98,6 +98,7 @@ TEST_F(ServiceCommands, show_what_they_can_of_a_status_that_is_garbage) {
     const Answer status = reading.tend({"service", "status", "--json", "--pidfile", kPidfile});
     EXPECT_EQ(status.exit, kExitNo) << status.err;
     EXPECT_EQ(status.json()["running"], false);
+    EXPECT_NE(status.json()["problem"], "") << "and it is said that there is more";
   }
 }
 
@@ -117,6 +118,8 @@ TEST_F(ServiceCommands, be_one_until_ctrl_c) {
   const Answer status = reading.tend({"service", "status", "--json", "--pidfile", kPidfile});
   EXPECT_EQ(status.json()["ended_because"], "it was told to end") << status.out;
   EXPECT_GT(status.json()["skipped"], 0) << "it has nowhere to beat";
+  EXPECT_EQ(status.json()["skipped_because"],
+            "it has no store and holds no lease that a beat could go to");
 }
 
 TEST_F(ServiceCommands, write_a_unit_and_start_nothing) {

@@ -155,7 +155,7 @@ void Service::hold(const ServiceSubject::Look& look) {
 void Service::skip(const std::string& words, Duration longest) {
   ++status_.skipped;
   status_.state = ServiceState::waiting;
-  if (std::exchange(skipped_because_, words) != words) {
+  if (std::exchange(status_.skipped_because, words) != words) {
     log_.say(Level::info, "Nothing to beat for, skipped: " + words, For::all);
   }
   wait(rising(skipped_in_row_++, std::min(longest, settings_.interval)));
@@ -226,7 +226,7 @@ void Service::succeed() {
   status_.state = ServiceState::beating;
   const auto failed = std::exchange(status_.failed_in_row, 0);
   skipped_in_row_ = 0;
-  skipped_because_.clear();
+  status_.skipped_because.clear();
   if (failed > 0) {
     log_.say(Level::info, fmt::format("Heartbeats arrive again, after {} that failed", failed),
              For::all);
@@ -271,8 +271,10 @@ std::string Service::in_words() const {
   std::string words = fmt::format("{}, {} beats, {} failed",
                                   kServiceStateWords.at(static_cast<std::size_t>(status_.state)),
                                   status_.success, status_.failure);
+  const std::string& waits_for =
+      status_.skipped_because.empty() ? status_.words : status_.skipped_because;
   if (status_.state == ServiceState::failing) words += ": " + status_.last_error;
-  if (status_.state == ServiceState::waiting) words += ": " + status_.words;
+  if (status_.state == ServiceState::waiting) words += ": " + waits_for;
   return words;
 }
 

@@ -92,7 +92,6 @@ class Service {
   std::string written_;
   Duration again_in_{};
 
-  std::string skipped_because_;  // that was said
   std::uint32_t skipped_in_row_ = 0;
   Subscribed timer_;
   std::vector<Subscribed> orders_;

@@ -132,6 +132,7 @@ std::string format_service_status(const ServiceStatus& status) {
   }
   json["log"] = cut_text(status.log, kLongestPath);
   json["log_problem"] = words(status.log_problem);
+  json["skipped_because"] = words(status.skipped_because);
   json["ended_because"] = words(status.ended_because);
   return to_line(json) + "\n";
 }
@@ -165,6 +166,7 @@ Result<ServiceStatus> parse_service_status(std::string_view text) {
   status.parts = parts_in(*json);
   status.log = exact_text(*json, "log", kLongestPath);
   status.log_problem = shown_text(*json, "log_problem", kLongestWords);
+  status.skipped_because = shown_text(*json, "skipped_because", kLongestWords);
   status.ended_because = shown_text(*json, "ended_because", kLongestWords);
   return status;
 }

@@ -105,6 +105,7 @@ struct ServiceStatus {
   std::vector<ServicePart> parts;
   std::string log;
   std::string log_problem;
+  std::string skipped_because;  // the last time
   std::string ended_because;
 
   bool operator==(const ServiceStatus&) const = default;

@@ -273,6 +273,10 @@ TEST_F(ServiceTest, begins_with_an_agent_and_ends_with_it) {
     return Json::parse(shown.out, nullptr, false);
   };
   EXPECT_TRUE(said()["running"]) << said();
+  EXPECT_TRUE(eventually([&] {
+    return tend({"service", "status", "--agent", folder.string()})
+        .out.contains("  skipped   it has no store and holds no lease that a beat could go to\n");
+  }));
   EXPECT_TRUE(eventually(
       [&] { return said()["subject"]["pid"] == number_in(heartbeat_of(folder), "pid"); }));
   EXPECT_EQ(tend({"stop", "lead"}).exit, 0);
