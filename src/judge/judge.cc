@@ -167,6 +167,8 @@ Verdict Judge::verdict() const { return state_->verdict; }
 Phase Judge::phase() const { return state_->phase; }
 std::optional<ParentState> Judge::parent() const { return state_->evidence.life.parent; }
 Want Judge::want() const { return state_->evidence.want; }
+
+std::uint32_t Judge::inbox() const { return state_->evidence.inbox; }
 const Policy& Judge::policy() const { return state_->policy; }
 bool Judge::degraded() const { return state_->ladder.degraded(); }
 

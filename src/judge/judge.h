@@ -55,6 +55,8 @@ class Judge {
   [[nodiscard]] std::optional<ParentState> parent() const;
   /// What people want of it, as it was told last.
   [[nodiscard]] Want want() const;
+  /// Messages that wait for it, as far as was told.
+  [[nodiscard]] std::uint32_t inbox() const;
   [[nodiscard]] const Policy& policy() const;
   /// Whoever writes to it is not heard: `degrade` was decided, and `undegrade` was not since.
   [[nodiscard]] bool degraded() const;

@@ -133,6 +133,15 @@ bool AllClear::is_due() {
   return !open || open->has_value();
 }
 
+Result<std::int64_t> AllClear::waiting() {
+  const auto there = home_.facts(kDatabaseFile);
+  if (there && !*there) return 0;
+  const auto database =
+      open_home_database(machine_.databases, home_, {.may_wait = Postman::kMayWait});
+  if (!database) return std::unexpected(database.error());
+  return Gate(**database).waiting(owner_.agent, machine_.clock.wall());
+}
+
 std::vector<PendingChannel> AllClear::pending() {
   const auto there = home_.facts(kDatabaseFile);
   if (!there || !*there) return {};

@@ -40,6 +40,8 @@ class AllClear {
   void go_down();
   /// There is an outage that has not ended, or whether there is cannot be known.
   [[nodiscard]] bool is_due();
+  /// How many messages wait for the agent.
+  Result<std::int64_t> waiting();
   /// Who was told of an outage of the agent and not yet of its end, as far as that can be known.
   std::vector<PendingChannel> pending();
 

@@ -257,6 +257,7 @@ class Keeper {
   void begin_all_clear();
   void say_note(const std::string& text, bool needs_person);
   void note_inbox(std::int64_t waiting);
+  void recount_inbox();
   void speak_first(const std::string& words);
   [[nodiscard]] Asking asking() const;
   [[nodiscard]] bool is_down() const;
@@ -354,9 +355,10 @@ class Keeper {
   std::unique_ptr<Probe> probe_;       // nullptr: it is not, or cannot be
   std::unique_ptr<Courier> courier_;   // nullptr: it comes for its messages itself
   std::unique_ptr<AllClear> all_clear_;
-  bool owes_all_clear_ = false;  // of what began or ended while nobody kept it
-  bool is_in_outage_ = false;    // of that kind: whoever writes to it was told so
-  std::string first_words_;      // for the life that is being begun
+  bool owes_all_clear_ = false;     // of what began or ended while nobody kept it
+  bool has_counted_inbox_ = false;  // since we keep it
+  bool is_in_outage_ = false;       // of that kind: whoever writes to it was told so
+  std::string first_words_;         // for the life that is being begun
 
   std::deque<Event> events_;  // to be written at the end of a look
   std::string events_problem_;

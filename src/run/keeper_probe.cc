@@ -43,6 +43,15 @@ void Keeper::note_inbox(std::int64_t waiting) {
        .count = static_cast<std::uint32_t>(std::min<std::int64_t>(waiting, kMostMessages))});
 }
 
+/// Of what is known from before us, the end may have been lost with the power.
+void Keeper::recount_inbox() {
+  const std::int64_t known = recorder_->judge().inbox();
+  const auto waiting = known > 0 ? all_clear_->waiting() : 0;
+  if (!waiting) return;  // the next look tries again
+  has_counted_inbox_ = true;
+  if (*waiting != known) note_inbox(*waiting);
+}
+
 void Keeper::begin_probe() {
   begin_all_clear();
   if (!asks_) return;
@@ -125,6 +134,7 @@ void Keeper::end_old_outage() {
 /// What is said to it: questions first, messages while it is well and no answer is awaited.
 void Keeper::look_at_words(Instant now) {
   if (stage_ != Stage::living) return;
+  if (!has_counted_inbox_) recount_inbox();
   end_old_outage();
   const bool degraded = is_down();
   if (probe_) probe_->look(asking(), degraded, now);

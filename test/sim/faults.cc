@@ -15,6 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kUnfitAfter = 60s;
+constexpr Duration kSeen = 40s;       // a keeper looks every 30 s, whatever it was told
 constexpr Duration kLagCounts = 36s;  // 30 s late for a look at a suspect, which is due every 5 s
 constexpr Duration kWriteBack = 30s;
 /// As long as a whole end takes: it is asked, told, and killed.
@@ -150,11 +151,24 @@ void SeededWorld::strike_processes(const Fault& fault) {
   }
 }
 
+/// Who is stopped again before anybody can have seen it run did not go on.
+void SeededWorld::forget_going_on(const ProcessId& id) {
+  const auto gone_on = went_on_.extract(id.pid);
+  if (!gone_on || universe.awake() - gone_on.mapped().at >= kSeen) return;
+  for (auto& [name, truth] : truth_.agents) {
+    LifeTruth* const life = truth.life();
+    if (life == nullptr || life->process != id || life->progressed != gone_on.mapped().at) continue;
+    life->progressed = gone_on.mapped().progressed;
+    life->patience = gone_on.mapped().patience;
+  }
+}
+
 void SeededWorld::pause(const std::vector<std::int64_t>& pids, Duration lasts,
                         const std::string& agent) {
   for (const std::int64_t pid : pids) {
     universe.pause(pid);
     const ProcessId id = universe.facts(pid)->id;
+    forget_going_on(id);
     if (!agent.empty()) paused_[pid] = agent;
     const bool could_be_seen = universe.looking_fails.empty() && lasts >= kUnfitAfter;
     universe.after(lasts, [this, pid, id, agent, lasts, could_be_seen] {
@@ -172,6 +186,7 @@ void SeededWorld::pause(const std::vector<std::int64_t>& pids, Duration lasts,
         if (life == nullptr || life->process != id || !is_news) continue;
         if (processes_of(name, Owner::Is::keeper).empty()) continue;  // nobody saw it
         // What a provider's hold may last, it may still: that is no time since the last sign.
+        went_on_[pid] = {life->progressed, life->patience, universe.awake()};
         const Duration passed =
             universe.awake() - std::exchange(life->progressed, universe.awake());
         if (life->doing == StepKind::rate_limit && life->patience != kNoLimit) {

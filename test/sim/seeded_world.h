@@ -273,6 +273,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   void unpause(const std::string& agent);
   void kill_keepers(const std::string& agent);
   void kill_agents(const std::string& agent);
+  void forget_going_on(const ProcessId& id);
   void pause(const std::vector<std::int64_t>& pids, Duration lasts, const std::string& agent);
   void restart_machine(const SimReboot& how);
   void heal();
@@ -309,7 +310,13 @@ class SeededWorld final : public Surroundings, SimObserver {
   std::vector<std::size_t> faults_left_;
   std::map<std::string, Duration> abandoned_;
   std::map<std::int64_t, std::string> paused_;
-  std::set<std::string> to_unpause_;  // agents that a person paused
+  struct GoingOn {  // what was true before, and when it was, awake
+    Duration progressed{};
+    Duration patience{};
+    Duration at{};
+  };
+  std::map<std::int64_t, GoingOn> went_on_;  // agents that were stopped, by pid
+  std::set<std::string> to_unpause_;         // agents that a person paused
   std::vector<Unfit> unfit_;
   std::vector<std::string> unreadable_;  // paths that were so once
   std::vector<std::string> notices_;
