@@ -73,7 +73,7 @@ TEST(DrawScenario, is_the_same_with_every_compiler) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     all += format_scenario(draw_scenario(seed, {}));
   }
-  EXPECT_EQ(Name(all).hash(), 0x98c0af82fd7efeeU);
+  EXPECT_EQ(Name(all).hash(), 0x7c960e4d52f39ccaU);
 }
 
 TEST(DrawScenario, differs_from_seed_to_seed) {
@@ -271,7 +271,7 @@ TEST(DrawScenario, lets_services_beat_in_one_world_of_twelve_and_where_that_is_w
     const Scenario wished = draw_scenario(seed, wishes);
     ASSERT_FALSE(wished.services.empty()) << seed;
     ASSERT_FALSE(wished.faults.empty()) << seed;
-    for_agents += wished.services.front().agent.empty() ? 0 : 1;
+    if (!wished.services.front().agent.empty()) ++for_agents;
     const Scenario scenario = draw_scenario(seed, {});
     if (!scenario.services.empty()) ++served;
     for (const ServicePlan& service : scenario.services) {
