@@ -607,6 +607,20 @@ TEST_F(Faults,
   kept.start_keeper();
   universe.run_for(150s);
   universe.sleep_machine(1h);
+TEST_F(Faults, of_a_keeper_that_died_in_a_sleep_shorter_than_one_before_the_restart_kill_nobody) {
+  kept.be_patient_as_with_an_agent();
+  behave([](SimSelf& self) {
+    self.print_after(1s, "0\n");
+    self.every(8min, [n = 0](SimSelf& me) mutable { me.print(std::to_string(++n) + "\n"); });
+  });
+  kept.start_keeper();
+  universe.run_for(150s);
+  universe.sleep_machine(4h);
+  universe.run_for(150s);
+  universe.reboot();
+  kept.start_keeper();
+  universe.run_for(500s);
+  universe.sleep_machine(3h);
   universe.kill(kept.keeper);
   kept.start_keeper();
   universe.run_for(30min);
