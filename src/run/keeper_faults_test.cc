@@ -594,19 +594,6 @@ TEST_F(Faults, of_a_keeper_that_died_in_a_sleep_of_the_machine_kill_nobody) {
   expect_working(1);
 }
 
-TEST_F(Faults,
-       of_a_keeper_in_a_sleep_kill_nobody_whose_machine_slept_longer_before_it_was_restarted) {
-  behave([](SimSelf& self) {
-    self.every(70s, [n = 0](SimSelf& me) mutable { me.print(std::to_string(++n) + "\n"); });
-  });
-  kept.start_keeper();
-  universe.run_for(150s);
-  universe.sleep_machine(3h);
-  universe.run_for(150s);
-  universe.reboot();
-  kept.start_keeper();
-  universe.run_for(150s);
-  universe.sleep_machine(1h);
 TEST_F(Faults, of_a_keeper_that_died_in_a_sleep_shorter_than_one_before_the_restart_kill_nobody) {
   kept.be_patient_as_with_an_agent();
   behave([](SimSelf& self) {

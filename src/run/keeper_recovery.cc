@@ -288,9 +288,7 @@ void Keeper::remember_own_looks() {
   constexpr Duration kSleepCounts = 1s;
   const bool unwritten = !recorder_->problem().empty();
   const Duration slept = slept_so_far();
-  // Less than before is of another boot: its sleeps are counted from nothing.
-  const bool is_news =
-      !record_.slept || slept < *record_.slept || slept - *record_.slept >= kSleepCounts;
+  const bool is_news = !record_.slept || slept - *record_.slept >= kSleepCounts;
   // Until a look has found that all is well, and that may be long after the journal could be
   // written again.
   was_mute_ = was_mute_ || unwritten;

@@ -119,6 +119,7 @@ class Patrol {
   void note_mail();
   void note_gate();
   void note_leases();
+  void keep_what_was_told_of_leases(const std::string& problem);
   void take_up_of_leases(const std::map<std::string, PatrolVoice::Told, std::less<>>& open);
   void note_idle(const std::vector<Entry>& agents, const WorkersOfHome& workers);
   void note_undone();

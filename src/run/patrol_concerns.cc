@@ -310,7 +310,7 @@ void Patrol::note_leases() {
   std::vector<std::string> problems;
   const auto looks = desk.look_at_all(problems);
   if (!looks) problems.push_back(looks.error().text);
-  if (!problems.empty()) return blind("leases", names(std::move(problems)));
+  if (!problems.empty()) return keep_what_was_told_of_leases(names(std::move(problems)));
   const auto open = voice_.open_incidents();
   if (!open) return;  // that is said of the outbox
   take_up_of_leases(*open);
@@ -320,6 +320,14 @@ void Patrol::note_leases() {
     concern({.key = key,
              .text = once(key, words_of_flapping(look.record.name)),
              .to_do = "tend lease status --name " + look.record.name});
+  }
+}
+
+/// A record that cannot be read stays so until a person mends it: all else is closed meanwhile.
+void Patrol::keep_what_was_told_of_leases(const std::string& problem) {
+  concern({.key = "leases", .text = once("leases", problem), .to_do = "tend lease status"});
+  for (const auto& [key, text] : past_.told) {
+    if (key.starts_with(kLeaseKeys)) concern({.key = key, .text = text, .to_do = {}});
   }
 }
 

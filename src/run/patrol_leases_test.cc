@@ -85,5 +85,17 @@ TEST_F(PatrolLeaseTest, a_lease_that_cannot_be_read_is_told_of_and_nothing_is_ov
   EXPECT_EQ(notices("lease:leader").size(), 1U);
 }
 
+TEST_F(PatrolLeaseTest, a_lease_that_cannot_be_read_does_not_keep_others_from_being_over) {
+  become_fit();
+  have("t", "alice");
+  patrol_for(30min);
+  ASSERT_EQ(notices("task:t").size(), 1U);
+  universe.disk.write(std::string(Family::kHome) + "/leases/leader/record.1.json", "{");
+  beat("t", "alice");
+  sweep();
+  EXPECT_EQ(notices("leases").size(), 1U);
+  EXPECT_TRUE(notices("task:t").empty() || notices("task:t").back().closed);
+}
+
 }  // namespace
 }  // namespace tend

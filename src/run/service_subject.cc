@@ -20,6 +20,11 @@ using Look = ServiceSubject::Look;
 
 constexpr Duration kSameStart = 2s;  // clocks of others are that coarse
 
+/// Then the calendar was put back since, and does not tell which of two processes is older.
+bool is_of_the_future(const StoreReading& entry, WallTime now) {
+  return std::max(entry.started.value_or(now), entry.last_sign.value_or(now)) > now + kSameStart;
+}
+
 bool is_gone(RunState state) {
   return state == RunState::gone || state == RunState::zombie || state == RunState::reused;
 }
@@ -89,7 +94,8 @@ Look ServiceSubject::look_in_registry() {
   for (const StoreReading& entry : *entries) {
     const auto id = entry.pid == 0 ? Result<std::optional<ProcessId>>{std::nullopt}
                                    : machine_.processes.identify(entry.pid);
-    if (!id || !*id || !is_entry_of(entry, **id, process_began(machine_, **id))) continue;
+    if (!id || !*id || is_of_the_future(entry, context.now)) continue;
+    if (!is_entry_of(entry, **id, process_began(machine_, **id))) continue;
     if (is_gone(machine_.processes.open(**id)->look().state)) continue;
     if (newest != nullptr && bound_ != **id && newest->last_sign > entry.last_sign) continue;
     newest = &entry;

@@ -209,6 +209,18 @@ TEST_F(ServiceTest, takes_no_process_that_is_younger_than_its_entry) {
   EXPECT_EQ(count(shared_log(), "skipped"), 1) << shared_log();
 }
 
+TEST_F(ServiceTest, takes_no_process_by_an_entry_that_is_of_the_future) {
+  const auto other = orchestrator();
+  registry({entry("before", other)});
+  lease("before");
+  const std::string before = beat_of("before");
+  universe.step_wall(-1h);  // it may have that number since, and look older than it is
+  serve();
+  universe.run_for(5min);
+  EXPECT_EQ(beat_of("before"), before);
+  EXPECT_EQ(status().state, ServiceState::waiting);
+}
+
 TEST_F(ServiceTest, waits_for_a_subject_and_takes_the_one_that_comes) {
   registry({});
   serve();
