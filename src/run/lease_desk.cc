@@ -425,6 +425,14 @@ class LeaseDesk::Acquiring final : public Subscription {
     const auto written = desk_.leases_.write(next);
     if (!written) return refuse(failed(written.error()));
     if (!*written) return later([this] { attempt(); });
+    // Who was stopped meanwhile may have lost it before it knows that it has it.
+    if (desk_.machine_.clock.awake() - next.renewed >= next.ttl) {
+      return refuse(no(LeaseRefusal::lost,
+                       fmt::format("{}: to write it down took longer than its time, which is over; "
+                                   "ask again",
+                                   request_.name),
+                       next));
+    }
     LeaseAnswer grant = desk_.mirrored(next);
     grant->because = seen_.taking.because;
     grant->flapping = !is_clean(grant->because) && desk_.takeovers_of(next) >= kFlapping;

@@ -24,6 +24,18 @@ TEST_F(LeaseDeskTest, grants_to_one_and_refuses_the_other_with_a_reason_and_a_ti
   EXPECT_TRUE(second.error().why.starts_with("leader is held by a (process "));
 }
 
+TEST_F(LeaseDeskTest, grants_nothing_that_ran_out_while_it_was_written) {
+  Asker a = asker("a");
+  universe_->call_takes = 2s;
+  const auto late = acquire(a, 3s);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().refusal, LeaseRefusal::lost);
+  universe_->call_takes = 0s;
+  const auto again = acquire(a, 3s);
+  ASSERT_TRUE(again) << again.error().why;
+  EXPECT_EQ(again->record.fence, 2U);
+}
+
 TEST_F(LeaseDeskTest, gives_it_again_to_who_has_it_under_the_same_fence) {
   Asker a = asker("a");
   ASSERT_TRUE(acquire(a));

@@ -20,7 +20,8 @@ class LeaseOne final : public Check {
   void on_lead(const LeadTruth& lead) override {
     for (const LeadTruth& other : world.truth().leads) {
       if (other.over || other.process == lead.process) continue;
-      if (is_alone(other)) continue;  // it is left to its fence
+      // It is left to its fence, and so is who was stopped before it knew that it leads.
+      if (is_alone(other) || (is_alone(lead) && lead.fence < other.fence)) continue;
       violated(fmt::format("{} leads under fence {}, and {} still does under {}", name_of(lead),
                            lead.fence, name_of(other), other.fence));
     }

@@ -9,6 +9,7 @@
 
 #include "base/duration.h"
 #include "checks/check.h"
+#include "judge/lease.h"
 
 namespace tend::sim {
 namespace {
@@ -68,11 +69,12 @@ class LeaseTurn final : public Check {
       free_since_ = now;
     }
   }
-  /// From one that does not give it back too often, it may be taken a time later.
+  /// What is not given back too often is held back for a while.
   [[nodiscard]] bool is_free() const {
     const auto record = lease_of(world, SeededWorld::kLease);
-    return record && (!record->held || record->clock.boot_id != world.universe.boot_id() ||
-                      world.awake() - record->renewed >= 2 * record->ttl);
+    return record &&
+           (!record->held || record->clock.boot_id != world.universe.boot_id() ||
+            world.awake() - record->renewed >= lease_holds_until(record->ttl, record->lag));
   }
   [[nodiscard]] bool is_stopped(std::int64_t pid) const {
     const auto facts = world.universe.facts(pid);

@@ -1,6 +1,7 @@
 // A service ends with its subject, and not before: soon after that is over it is gone, unless it
 // is stopped or cannot look; and none leaves a subject that is still there.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -29,7 +30,10 @@ class ServiceEnds final : public Check {
         fmt::format("{} left a subject that is not over", world.scenario.services[service].name));
   }
   void on_tick() override {
-    if (world.is_disturbed()) calm_since_ = world.elapsed();
+    const Duration now = world.elapsed();
+    // While a command is played nobody looks, and what ended meanwhile did so at an unknown time.
+    const bool looked = now - std::exchange(looked_, now) <= 2 * SeededWorld::kTick;
+    if (world.is_disturbed() || !looked) calm_since_ = now;
     over_since_.resize(world.scenario.services.size());
     for (std::size_t i = 0; i < over_since_.size(); ++i) look_at(i);
   }
@@ -48,6 +52,7 @@ class ServiceEnds final : public Check {
   }
 
   Duration calm_since_{};
+  Duration looked_{};
   std::vector<Duration> over_since_;  // beside the plans
 };
 
