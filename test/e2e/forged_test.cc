@@ -174,8 +174,9 @@ TEST_F(ForgedTest, what_is_put_in_a_files_place_under_a_working_keeper_does_no_h
     const pid_t agent = agent_of(name);
     ASSERT_TRUE(eventually([&] { return text_in(heartbeat_of(folder), "status") == "running"; }));
     const auto keeper = static_cast<pid_t>(number_in(heartbeat_of(folder), "keeper_pid"));
-    fs::remove(folder / file);
-    fs::create_symlink(outside(), folder / file);
+    // In one step: its keeper may write it anew at any moment.
+    fs::create_symlink(outside(), folder / "aside");
+    fs::rename(folder / "aside", folder / file);
     std::this_thread::sleep_for(seconds{1});  // some beats and looks
     EXPECT_TRUE(is_running(agent));
     EXPECT_TRUE(file == ".lock" || is_running(keeper)) << read_file(folder / "keeper.log");
