@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 constexpr Duration kBetweenLooks = 50ms;  // hints come in showers
 constexpr Duration kLookAtSuspect = 5s;
 constexpr Duration kFaultAgain = 20s;  // a fault that lasts is said again before it is forgotten
+constexpr Duration kLongestUnlooked = 60s;  // hints may be lost
 constexpr Duration kShortestPoll = 100ms;
 constexpr Duration kLongestPoll = 5s;
 constexpr Duration kShortLife = 60s;  // one after the other: each has to wait longer for the next
@@ -102,12 +103,39 @@ void Keeper::look_soon() {
 }
 
 void Keeper::look() {
+  if (stage_ < Stage::over) look_at_all(pauses_.look(batch_));
+}
+
+/// Woken for a beat and nothing else: without a hint what is in the files is known.
+void Keeper::only_beat() {
   if (stage_ >= Stage::over) return;
+  const Instant now = pauses_.look(batch_);
+  const bool is_news = !batch_.signals.empty() || look_at_process().state != last_state_;
+  if (is_news) return look_at_all(now);
+  last_look_ = now;
+  remember_own_looks();
+  beat_if_due(now);
+  if (stage_ == Stage::replaced) return;
+  if (!batch_.signals.empty()) look_is_due_ = true;
+  schedule();
+}
+
+/// Every other beat may do without a look, of one of whom nobody is in doubt.
+bool Keeper::may_only_beat() const {
+  if (stage_ != Stage::living || !change_ || stores_ || !settings_.agent.tmux.empty()) return false;
+  if (acting_ || stopping_ || stop_below_ || wants_pause() || fault_said_) return false;
+  if (parent_ && parent_->is_gone()) return false;
+  const Verdict verdict = recorder_->judge().verdict();
+  return (verdict == Verdict::working || verdict == Verdict::waiting || verdict == Verdict::idle) &&
+         beat_due_ - looked_at_all_ < std::min(kLongestUnlooked, 2 * settings_.agent.beat);
+}
+
+void Keeper::look_at_all(Instant now) {
   CHECK(!looking_);
   looking_ = true;
   look_is_due_ = false;
-  const Instant now = pauses_.look(batch_);
   last_look_ = now;
+  looked_at_all_ = now;
   look_at_intent();
   // The process first, then its stream: what it printed before it ended is read before its end is
   // judged.
@@ -138,6 +166,7 @@ void Keeper::look() {
   if (stage_ < Stage::over) remember_own_looks();
   beat_if_due(now);
   if (stage_ == Stage::replaced) return;
+  if (stage_ < Stage::over) look_at_transcripts(now);
   if (task_ && stage_ < Stage::leaving) task_->judged(gets_on(), now);
   senses_->bound(stage_ != Stage::living);
   say_remarks();
@@ -328,8 +357,13 @@ void Keeper::beat_if_due(Instant now) {
   if (!settings_.agent.tmux.empty()) look_at_terminal();
   const bool is_seen = process_ ? !is_over(last_state_) : watches_stores() && stores_->is_fresh();
   if (is_seen) beat();
-  // A second opinion for a stream that is silent: its session grows on disk.
-  if (process_ && dialogue_->transcripts_grew()) {
+}
+
+/// A second opinion for a stream that is silent: its session grows on disk.
+void Keeper::look_at_transcripts(Instant now) {
+  if (!process_ || now < transcripts_due_) return;
+  transcripts_due_ = now + settings_.agent.beat;
+  if (dialogue_->transcripts_grew()) {
     batch_.signals.push_back({.is = Kind::activity, .from = ActivityFrom::log});
   }
 }
@@ -349,7 +383,7 @@ void Keeper::beat() {
 
 void Keeper::schedule() {
   const Instant now = machine_.clock.now();
-  Instant when = beat_due_;
+  Instant when = Instant::max();
   const auto earlier = [&when](const std::optional<Instant>& at) {
     if (at && *at < when) when = *at;
   };
@@ -376,12 +410,15 @@ void Keeper::schedule() {
   const Verdict verdict = recorder_->judge().verdict();
   const bool may_be_ended = verdict == Verdict::suspect || verdict == Verdict::orphaned || acting_;
   if (may_be_ended && stage_ == Stage::living) earlier(last_look_ + kLookAtSuspect);
+  const bool is_for_beat = beat_due_ < when && !look_is_due_ && may_only_beat();
+  earlier(beat_due_);
   // What the last look was late for lies behind it. What came due while it lasted does not: we may
   // have been stopped in the middle of it.
   pauses_.expect(std::max(when, last_look_ + 1ms));
   when = std::max(when, now + 1ms);
   if (look_is_due_) earlier(last_look_ + kBetweenLooks);
-  wake_ = machine_.loop.at(when, [this] { look(); });
+  wake_ = machine_.loop.at(when, is_for_beat ? Callback([this] { only_beat(); })
+                                             : Callback([this] { look(); }));
 }
 
 void Keeper::hear_conversation() {

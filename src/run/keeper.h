@@ -93,6 +93,9 @@ class Keeper {
 
   // keeper.cc: looking and judging.
   void look();
+  void look_at_all(Instant now);
+  void only_beat();
+  [[nodiscard]] bool may_only_beat() const;
   void look_now();
   void look_soon();
   [[nodiscard]] static bool is_over(RunState state);
@@ -105,6 +108,7 @@ class Keeper {
   void settle_end();
   void schedule();
   void beat_if_due(Instant now);
+  void look_at_transcripts(Instant now);
   void beat();
   void say_remarks();
   void hear_conversation();
@@ -400,6 +404,8 @@ class Keeper {
 
   Instant beat_due_{};
   Instant last_look_{};
+  Instant looked_at_all_{};
+  Instant transcripts_due_{};
   bool look_is_due_ = false;
   bool looking_ = false;
   Duration poll_every_{};

@@ -45,8 +45,9 @@ bool Keeper::gets_on() const {
 }
 
 bool Keeper::settle_task() {
-  // Who ends with the machine goes on with it, and its claim is still its own.
-  const bool goes_on = shutting_down_ && outcome_ == WorkOutcome::stopped;
+  // Who ends with the machine goes on with it, and its claim is still its own. Who only stayed for
+  // a child does not.
+  const bool goes_on = outcome_ == WorkOutcome::stopped && ended_by_ == kShutdownWords;
   if (!task_ || goes_on || task_->is_settled()) return true;
   // A task whose worker was allowed nothing is still to be done.
   std::string why =

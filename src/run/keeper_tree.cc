@@ -275,7 +275,8 @@ void Keeper::look_at_outcome(bool is_due) {
   const auto file = folder_->facts(std::string(kOutcomeFile));
   const std::uint64_t now = file && *file ? (*file)->file : 0;
   if (std::exchange(outcome_file_, now) == now && !is_due) return;
-  const auto read = read_any_outcome(*folder_);
+  const bool is_missing = file && !*file;
+  const auto read = is_missing ? read_foreign_state(*folder_) : read_any_outcome(*folder_);
   if (!read || !*read) return;
   const OutcomeFile& said = **read;
   Heartbeat& says = pulse_->change();

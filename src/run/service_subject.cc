@@ -73,14 +73,10 @@ Look ServiceSubject::look_at_agent() {
     look.words = fmt::format("{} is over: {}", name, on_one_line(heartbeat.ended_by));
     return look;
   }
-  const Condition condition = machine_.processes.open(heartbeat.process)->look();
-  if (is_gone(condition.state)) {
-    look.is = Is::none;
-    look.process.reset();
-    look.words = fmt::format("{} is between two lives", name);
-    return look;
-  }
-  return look_at(heartbeat.process, "");
+  look = look_at(heartbeat.process, "");
+  // One that is gone may come back: that it is over only its heartbeat says.
+  if (look.is != Is::over) return look;
+  return {.is = Is::none, .words = name + " is between two lives", .process = {}, .id = {}};
 }
 
 /// The first entry may be of a process that is long gone, and of two that live the last to beat is

@@ -79,12 +79,16 @@ std::optional<OutcomeFile> parse_foreign_state(std::string_view text) {
   return outcome;
 }
 
-Result<std::optional<OutcomeFile>> read_any_outcome(Folder& folder) {
-  auto ours = read_outcome(folder);
-  if (!ours || *ours) return ours;
+Result<std::optional<OutcomeFile>> read_foreign_state(Folder& folder) {
   const auto text = folder.read(std::string(kForeignStateFile), kLargestForeign);
   if (!text) return std::unexpected(text.error());
   return *text ? parse_foreign_state(**text) : std::nullopt;
+}
+
+Result<std::optional<OutcomeFile>> read_any_outcome(Folder& folder) {
+  auto ours = read_outcome(folder);
+  if (!ours || *ours) return ours;
+  return read_foreign_state(folder);
 }
 
 }  // namespace tend

@@ -40,6 +40,7 @@ Result<std::optional<OutcomeFile>> read_outcome(Folder& folder);
 /// {"state":"EXECUTE",...}: the state is the phase; DONE and COMPLETED_WORK mean done, WITHDRAWN
 /// withdrawn, FAILURE and ESCALATED escalated. nullopt if it cannot be understood.
 std::optional<OutcomeFile> parse_foreign_state(std::string_view text);
+Result<std::optional<OutcomeFile>> read_foreign_state(Folder& folder);
 /// Of the agent's folder: our own file, else the other system's.
 Result<std::optional<OutcomeFile>> read_any_outcome(Folder& folder);
 

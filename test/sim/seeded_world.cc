@@ -607,15 +607,13 @@ std::optional<Heartbeat> SeededWorld::heartbeat_of(const std::string& agent) con
 
 bool SeededWorld::is_over(const std::string& agent) const {
   // Asked for every half minute by whoever waits: not worth a parser, nor a copy.
-  const SimNode* const file = file_of(agent, kHeartbeatFile);
-  if (file == nullptr) return false;
   Ending& seen = endings_[agent];
-  if (seen.file != file->number || seen.size != file->bytes.size() || seen.at != file->written) {
-    seen = {file->number, file->bytes.size(), file->written, false};
-    const std::string_view status = behind(file->bytes, R"("status":")");
-    seen.is_over = status.starts_with("completed\"") || status.starts_with("withdrawn\"");
-  }
-  return seen.is_over;
+  const std::uint64_t as_of = universe.disk.names_changed();
+  if (std::exchange(seen.as_of, as_of) == as_of) return seen.is_over;
+  const SimNode* const file = file_of(agent, kHeartbeatFile);
+  if (file == nullptr) return seen.is_over = false;
+  const std::string_view status = behind(file->bytes, R"("status":")");
+  return seen.is_over = status.starts_with("completed\"") || status.starts_with("withdrawn\"");
 }
 
 bool SeededWorld::is_to_pause(const std::string& agent) const {

@@ -324,11 +324,9 @@ class SeededWorld final : public Surroundings, SimObserver {
   std::deque<std::string> reloads_;              // folders
   mutable std::map<std::string, std::pair<std::string, std::optional<Heartbeat>>, std::less<>>
       heartbeats_;  // the last that was read, by agent
-  /// Whether a heartbeat says that its agent is over.
+  /// Whether a heartbeat says that its agent is over. One that says something else is another file.
   struct Ending {
-    std::uint64_t file = 0;
-    std::size_t size = 0;
-    WallTime at{};
+    std::uint64_t as_of = 0;  // of the names on the disk
     bool is_over = false;
   };
   mutable std::map<std::string, Ending, std::less<>> endings_;  // as of the last look, by agent

@@ -27,7 +27,7 @@ std::string_view take_part(std::string_view& path) {
 
 // Of the end of a path: what is before it is common to most of them.
 std::uint64_t hash_of(std::string_view path) {
-  constexpr std::size_t kEnd = 40;
+  constexpr std::size_t kEnd = 24;
   std::uint64_t hash = path.size();
   if (path.size() > kEnd) path.remove_prefix(path.size() - kEnd);
   const auto add = [&hash](const char* bytes, std::size_t size) {

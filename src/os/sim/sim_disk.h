@@ -54,6 +54,8 @@ class SimDisk {
   // For the machine: by node. The first failing part of a path is nullptr; links are not followed.
   [[nodiscard]] const SimNodePtr& find(std::string_view path) const;
   [[nodiscard]] const SimNodePtr& root() const { return root_; }
+  /// How often names have changed: while it is the same, every name is that of the same file.
+  [[nodiscard]] std::uint64_t names_changed() const { return names_changed_; }
   SimNodePtr make(const SimNodePtr& folder, std::string_view name, SimKind kind);
   SimNodePtr make_all(std::string_view path, SimKind kind);
   void unlink(SimNode& folder, std::string_view name);

@@ -64,13 +64,16 @@ std::string folder_trouble(const SimNode& node, const std::string& path, bool la
 }
 
 // Nearly all names that are asked for and not there are short.
-[[gnu::always_inline]] inline bool has_slash(std::string_view name) {
-  return name.size() <= SimMark::kShort ? SimMark::of(name).has('/') : name.contains('/');
+[[gnu::always_inline]] inline bool has_slash(std::string_view name, const SimMark& mark) {
+  return mark.size <= SimMark::kShort ? mark.has('/') : name.contains('/');
 }
 
-[[gnu::always_inline]] inline bool is_name(std::string_view name) {
-  return !name.empty() && name != "." && name != ".." && !has_slash(name);
+[[gnu::always_inline]] inline bool is_name(std::string_view name, const SimMark& mark) {
+  return (mark.size > 2 || (!name.empty() && name != "." && name != "..")) &&
+         !has_slash(name, mark);
 }
+
+bool is_name(std::string_view name) { return is_name(name, SimMark::of(name)); }
 
 std::string name_trouble(const std::string& name) { return "'" + name + "' is no name of a file"; }
 
@@ -141,12 +144,15 @@ class SimFolder final : public Folder {
     return {};
   }
 
-  [[nodiscard]] const SimNode* find(const std::string& name) const {
-    return node_->entries.find(name).get();
-  }
-  // Whether it is a plain file of ours, or nothing that could have that name.
-  static bool is_fine(const SimNode* node, const std::string& name) {
-    return node != nullptr ? is_plain(*node) : is_name(name);
+  // What has a name, and whether that is a plain file of ours, or nothing that could have it.
+  struct Found {
+    const SimNode* node = nullptr;
+    bool is_fine = false;
+  };
+  [[nodiscard]] Found find(const std::string& name) const {
+    const SimMark mark = SimMark::of(name);
+    const SimNode* const node = node_->entries.find(name, mark).get();
+    return {node, node != nullptr ? is_plain(*node) : is_name(name, mark)};
   }
   // Says why it is not. Like sim_over() apart from what is asked all the time.
   template <class T>
@@ -178,8 +184,8 @@ class SimFolder final : public Folder {
 
 Result<std::unique_ptr<File>> SimFolder::open(const std::string& name, Open how) {
   if (!handle_->call_disk()) return sim_over();
-  const SimNode* const node = find(name);
-  if (!is_fine(node, name)) return refused<std::unique_ptr<File>>(node, name);
+  const auto [node, is_fine] = find(name);
+  if (!is_fine) return refused<std::unique_ptr<File>>(node, name);
   if (how == Open::exclusive && node != nullptr) {
     return fail("cannot make " + at(name) + ": File exists");
   }
@@ -193,8 +199,8 @@ Result<std::unique_ptr<File>> SimFolder::open(const std::string& name, Open how)
 
 Result<std::optional<std::string>> SimFolder::read(const std::string& name, std::size_t most) {
   if (!handle_->call_disk()) return over<std::optional<std::string>>();
-  const SimNode* const node = find(name);
-  if (!is_fine(node, name)) return refused<std::optional<std::string>>(node, name);
+  const auto [node, is_fine] = find(name);
+  if (!is_fine) return refused<std::optional<std::string>>(node, name);
   if (node == nullptr) return std::nullopt;
   if (node->bytes.size() > most) {
     return fail(fmt::format("{} is larger than {} bytes", at(name), most));
@@ -288,8 +294,8 @@ Result<void> SimFolder::rename(const std::string& from, const std::string& to) {
 
 Result<std::optional<FileFacts>> SimFolder::facts(const std::string& name) {
   if (!handle_->call_disk()) return over<std::optional<FileFacts>>();
-  const SimNode* const node = find(name);
-  if (!is_fine(node, name)) return refused<std::optional<FileFacts>>(node, name);
+  const auto [node, is_fine] = find(name);
+  if (!is_fine) return refused<std::optional<FileFacts>>(node, name);
   if (node == nullptr) return std::nullopt;
   return sim_facts_of(*node);
 }

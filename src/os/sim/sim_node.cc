@@ -26,12 +26,11 @@ void SimEntries::note_places() {
   }
 }
 
-const SimNodePtr& SimEntries::search(std::string_view name) const {
+const SimNodePtr& SimEntries::search(std::string_view name, const SimMark& mark) const {
   if (places_.empty()) {
     const std::size_t place = place_of(name);
     return place < all_.size() && all_[place].name == name ? all_[place].node : kNothing;
   }
-  const SimMark mark = SimMark::of(name);
   const auto is_at = [&](std::size_t place) {
     return marks_[place] == mark && (mark.size <= SimMark::kShort || all_[place].name == name);
   };

@@ -74,7 +74,11 @@ class SimEntries {
   };
 
   /// What has that name, until the entries change; nullptr if nothing has.
-  [[nodiscard]] const SimNodePtr& find(std::string_view name) const;
+  [[nodiscard]] const SimNodePtr& find(std::string_view name) const {
+    return find(name, SimMark::of(name));
+  }
+  /// The same for who knows the name's mark already.
+  [[nodiscard]] const SimNodePtr& find(std::string_view name, const SimMark& mark) const;
   [[nodiscard]] bool contains(std::string_view name) const;
   void put(std::string_view name, SimNodePtr node);
   void erase(std::string_view name);
@@ -84,15 +88,17 @@ class SimEntries {
   [[nodiscard]] auto end() const { return all_.end(); }
 
  private:
-  static constexpr std::size_t kBits = 8;
-  // Not of the last bytes: of a name that was just put together they take a while to be read back.
+  static constexpr std::size_t kBits = 10;
+  // Not of the last bytes of a short name: of one that was just put together they take a while to
+  // be read back. Long ones often begin alike.
   static std::size_t bits_of(const SimMark& mark) {
-    return (mark.first + mark.size) * 0x9e3779b97f4a7c15U >> (64U - kBits);
+    const std::uint64_t end = mark.size > SimMark::kShort ? mark.last : 0;
+    return (mark.first + end + mark.size) * 0x9e3779b97f4a7c15U >> (64U - kBits);
   }
   static const SimNodePtr kNothing;
 
   /// Where another name has the likely place, or there are none.
-  [[nodiscard]] const SimNodePtr& search(std::string_view name) const;
+  [[nodiscard]] const SimNodePtr& search(std::string_view name, const SimMark& mark) const;
   [[nodiscard]] std::size_t place_of(std::string_view name) const;
   void note_places();
 
@@ -103,15 +109,14 @@ class SimEntries {
   std::vector<std::uint8_t> places_;
 };
 
-inline const SimNodePtr& SimEntries::find(std::string_view name) const {
-  if (places_.empty()) return search(name);
-  const SimMark mark = SimMark::of(name);
+inline const SimNodePtr& SimEntries::find(std::string_view name, const SimMark& mark) const {
+  if (places_.empty()) return search(name, mark);
   const std::size_t likely = places_[bits_of(mark)];
   if (likely == 0) return kNothing;
   const Entry& entry = all_[likely - 1];
   const bool is_there =
       marks_[likely - 1] == mark && (mark.size <= SimMark::kShort || entry.name == name);
-  return is_there ? entry.node : search(name);
+  return is_there ? entry.node : search(name, mark);
 }
 
 /// One change of the names in a folder: made (from nothing), renamed, or removed (to nothing).

@@ -35,7 +35,7 @@ class CarriedOut final : public Check {
         }
         continue;
       }
-      look_for_end(name, *agent.life());
+      look_for_end(name, agent);
       look_for_orphan(name, agent);
       look_for_stop(name);
     }
@@ -63,7 +63,14 @@ class CarriedOut final : public Check {
   }
   /// Nothing went wrong since then.
   [[nodiscard]] bool was_calm(Duration since) const { return world.last_fault() <= since + 1s; }
-  void look_for_end(const std::string& name, const LifeTruth& life) {
+  /// Who rests is ended for a question that it did not answer, and every keeper asks its own.
+  [[nodiscard]] static Duration end_may_take(const AgentTruth& agent, const Begun& begun) {
+    const ProbePlan& probe = agent.plan->probe;
+    if (!begun.was_left || !agent.plan->is_asked()) return kEndMayTake;
+    return kEndMayTake + probe.interval + 2 * probe.deadline + agent.policy.limits.confirm;
+  }
+  void look_for_end(const std::string& name, const AgentTruth& agent) {
+    const LifeTruth& life = *agent.life();
     const auto begun = ending_.find(name);
     if (begun == ending_.end() || begun->second.life != life.number) return;
     // Who outlived its keeper's end and works again is judged anew.
@@ -71,7 +78,8 @@ class CarriedOut final : public Check {
       ending_.erase(begun);
       return;
     }
-    if (world.elapsed() - begun->second.at < kEndMayTake || !was_calm(begun->second.at)) return;
+    const Duration may_take = end_may_take(agent, begun->second);
+    if (world.elapsed() - begun->second.at < may_take || !was_calm(begun->second.at)) return;
     violated(fmt::format("{} life {} is being ended since {} s, and runs", name, life.number,
                          (world.elapsed() - begun->second.at) / 1s));
     ending_.erase(begun);
