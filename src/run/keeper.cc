@@ -417,8 +417,12 @@ void Keeper::schedule() {
   pauses_.expect(std::max(when, last_look_ + 1ms));
   when = std::max(when, now + 1ms);
   if (look_is_due_) earlier(last_look_ + kBetweenLooks);
-  wake_ = machine_.loop.at(when, is_for_beat ? Callback([this] { only_beat(); })
-                                             : Callback([this] { look(); }));
+  const Waking waking{.at = when, .only_beats = is_for_beat};
+  if (std::exchange(waking_, waking) == waking) return;
+  wake_ = machine_.loop.at(when, [this] {
+    const Waking woken = std::exchange(waking_, Waking{});
+    woken.only_beats ? only_beat() : look();
+  });
 }
 
 void Keeper::hear_conversation() {

@@ -425,7 +425,14 @@ class Keeper {
   std::optional<Instant> fleet_looked_;
   bool fleet_silent_ = false;  // when it was looked at last
 
+  /// What the clock wakes us for. At no time: it does not.
+  struct Waking {
+    Instant at{};
+    bool only_beats = false;
+    bool operator==(const Waking&) const = default;
+  };
   Subscribed wake_;
+  Waking waking_;
   Subscribed change_;
   Subscribed exit_watch_;
   Subscribed notify_socket_;

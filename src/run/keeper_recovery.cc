@@ -99,6 +99,7 @@ Result<void> Keeper::recover() {
     look_at_intent();  // an order that came before its first life
     take_on_outage();  // of one that had its name
     begin_life();
+    waking_ = {};
     if (stage_ < Stage::over) wake_ = machine_.loop.at(machine_.clock.now(), [this] { look(); });
     return {};
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "behind.h"
 #include "seeded_world.h"
 #include "store/journal.h"
 
@@ -27,9 +28,7 @@ void each_line(const std::optional<std::string>& text, const Visit& visit) {
 
 /// A text as it is written, behind its key. No text has such a key in it: its quotes are escaped.
 inline std::string_view text_behind(std::string_view line, std::string_view key) {
-  const std::size_t begin = line.find(key);
-  if (begin == line.npos) return {};
-  line.remove_prefix(begin + key.size());
+  line = behind(line, key);
   std::size_t end = line.find('"');
   while (end != line.npos && end > 0 && line[end - 1] == '\\') end = line.find('"', end + 1);
   return line.substr(0, end);

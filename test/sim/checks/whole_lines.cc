@@ -1,5 +1,6 @@
 // What was written in lines can be read in lines: a line that was torn takes no other with it, and
 // what an agent did once stands in its journal once.
+#include <array>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -53,13 +54,14 @@ class WholeLines final : public Check {
   /// Every call of an agent has its own name, but for those of chatter. Of a line that was cut
   /// short nobody hears, so whoever comes after its writer says it again.
   void look_for_doubles(const std::string& agent) {
-    std::unordered_map<std::string, std::string_view> heard;
-    each_line(world.universe.disk.read(journal_of(world, agent)), [&](std::string_view line) {
+    std::array<std::unordered_map<std::string_view, std::string_view>, 2> heard;
+    const auto text = world.universe.disk.read(journal_of(world, agent));
+    each_line(text, [&](std::string_view line) {
       const std::string_view is = text_behind(line, R"("is":")");
       if (is != "tool-open" && is != "tool-close") return;
       const std::string_view id = text_behind(line, R"("id":")");
       if (id.empty() || id.starts_with("again-")) return;
-      const auto [before, is_new] = heard.try_emplace(std::string(is).append(" ").append(id), line);
+      const auto [before, is_new] = heard[is == "tool-open" ? 0 : 1].try_emplace(id, line);
       if (is_new || !Json::accept(line)) return;
       if (!Json::accept(std::exchange(before->second, line))) return;
       violated(fmt::format("{}: {} {} stands twice in its journal", agent, is, id));
