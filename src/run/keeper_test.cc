@@ -53,6 +53,41 @@ TEST(Keeper, beats_while_the_process_lives_and_not_one_beat_longer) {
   EXPECT_TRUE(kept.over());
 }
 
+TEST(Keeper, asks_for_little_at_every_other_beat_of_one_that_nobody_doubts) {
+  Kept kept;
+  kept.be_patient_as_with_an_agent();
+  kept.universe.behaviours["worker"] = hang;
+  kept.start_keeper();
+  kept.universe.run_for(2min);
+  std::vector<std::uint64_t> asked;
+  for (int beat = 0; beat < 6; ++beat) {
+    const WallTime beaten = *kept.universe.disk.modified(Kept::path(".heartbeat"));
+    const std::uint64_t before = kept.universe.calls(kept.keeper);
+    kept.universe.run_for(30s);
+    asked.push_back(kept.universe.calls(kept.keeper) - before);
+    EXPECT_EQ(kept.universe.disk.modified(Kept::path(".heartbeat")), beaten + 30s);
+  }
+  EXPECT_EQ(word(kept.heartbeat().verdict), "working");
+  std::ranges::sort(asked);
+  EXPECT_LT(2 * asked[2], asked[3]) << "half of the beats have no look";
+}
+
+TEST(Keeper, sees_within_a_minute_what_no_hint_told_of) {
+  Kept kept;
+  kept.be_patient_as_with_an_agent();
+  kept.universe.behaviours["worker"] = [](SimSelf& self) {
+    self.print("hello\n");
+    self.print_after(5min, "here I am\n");
+  };
+  kept.start_keeper();
+  kept.universe.run_for(4min);
+  kept.universe.hints = SimHints::none;
+  kept.universe.run_for(59s);
+  const std::string before = kept.text_of("journal.jsonl");
+  kept.universe.run_for(62s);
+  EXPECT_NE(kept.text_of("journal.jsonl"), before);
+}
+
 TEST(Keeper, ends_with_the_agent_and_writes_how_it_ended) {
   Kept kept;
   kept.universe.behaviours["worker"] = [](SimSelf& self) { self.exit_after(5s, 0); };

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "checks/check.h"
 #include "run/gate_desk.h"
 #include "run/postman.h"
@@ -84,6 +85,7 @@ void SeededWorld::configure_probe(const std::string& agent, Config& config) cons
   const auto truth = truth_.agents.find(agent);
   if (truth == truth_.agents.end() || !truth->second.plan->is_asked()) return;
   const ProbePlan& plan = truth->second.plan->probe;
+  CHECK(plan.interval <= plan.deadline);  // or it is refused, and nobody asks
   ProbeSettings& probe = config.probes[agent];
   probe.channel = ProbeChannel::stdin_stream;
   probe.interval = plan.interval;

@@ -706,7 +706,8 @@ class Drawing {
     agent.task = false;
     agent.claims = false;
     agent.probe.interval = std::chrono::floor<seconds>(chance.between(1min, 10min));
-    agent.probe.deadline = std::chrono::floor<seconds>(chance.between(2min, 20min));
+    const Duration deadline = std::chrono::floor<seconds>(chance.between(2min, 20min));
+    agent.probe.deadline = std::max(deadline, agent.probe.interval);  // less is refused
     agent.probe.deliver = chance.percent(65);
     agent.probe.mute = chance.percent(8);
     const Duration takes = chance.between(1min, 8min);
@@ -832,7 +833,7 @@ class Drawing {
     if (chance.percent(40)) service.agent = chance.one_of<AgentPlan>(scenario_.agents).name;
     service.begins = chance.between(0s, scenario_.lasts / 4);
     service.ends = scenario_.lasts;
-    service.interval = std::chrono::floor<seconds>(chance.mostly_short(5s, 2min));
+    service.interval = std::chrono::floor<seconds>(chance.between(20s, 2min));
     service.lives = chance.mostly_short(20s, 2h);
     service.rests = chance.mostly_short(1s, 10min);
     service.by_pid = chance.percent(50);
