@@ -149,7 +149,10 @@ void Service::hold(const ServiceSubject::Look& look) {
   status_.subject_process = *look.process;
   end_of_held_.reset();
   held_ = machine_.processes.open(*look.process);
-  end_of_held_ = held_->on_exit([this] { beat(); });
+  end_of_held_ = held_->on_exit([this] {
+    subject_.hear_end(held_->id());
+    beat();
+  });
 }
 
 void Service::skip(const std::string& words, Duration longest) {

@@ -114,7 +114,7 @@ Look ServiceSubject::look_in_registry() {
 Look ServiceSubject::look_at(const ProcessId& process, const std::string& id) {
   Look look{.is = Is::unfit, .words = {}, .process = process, .id = id};
   const std::string name = fmt::format("process {}", process.pid);
-  const HolderIs is = desk_.holder_is(process);
+  const HolderIs is = ended_ == process ? HolderIs::dead : desk_.holder_is(process);
   if (is == HolderIs::dead) {
     look.is = Is::over;
     look.words = name + " is gone";

@@ -47,6 +47,8 @@ class ServiceSubject {
   ServiceSubject(LeaseDesk& desk, SubjectSettings settings);
 
   Look look();
+  /// The system said that this process is gone: that holds also while nothing can be looked at.
+  void hear_end(const ProcessId& process) { ended_ = process; }
   /// In words, as it was asked for.
   [[nodiscard]] std::string asked() const;
 
@@ -63,6 +65,7 @@ class ServiceSubject {
   SubjectSettings settings_;
   std::optional<ProcessId> bound_;  // the one of the registry that was found
   std::string bound_id_;
+  std::optional<ProcessId> ended_;
 };
 
 }  // namespace tend

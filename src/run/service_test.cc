@@ -179,6 +179,20 @@ TEST_F(ServiceTest, ends_the_moment_its_subject_is_gone) {
   EXPECT_TRUE(log().contains("Heartbeat service stopped: process"));
 }
 
+TEST_F(ServiceTest, believes_the_system_that_its_subject_ended_while_it_can_look_at_nobody) {
+  const auto subject = orchestrator();
+  registry({entry("a1", subject)});
+  lease("a1");
+  const auto service = serve();
+  universe.looking_fails = "Permission denied";
+  universe.run_for(3min);
+  EXPECT_TRUE(universe.runs(service)) << "not to know is not to leave";
+  universe.signal(subject, Kill::kill);
+  universe.run_for(1s);
+  EXPECT_FALSE(universe.runs(service));
+  EXPECT_EQ(status().ended_because, fmt::format("process {} is gone", subject));
+}
+
 TEST_F(ServiceTest, looks_past_entries_whose_process_is_gone) {
   const auto dead = orchestrator();
   universe.signal(dead, Kill::kill);
