@@ -120,14 +120,16 @@ void Keeper::only_beat() {
   schedule();
 }
 
-/// Every other beat may do without a look, of one of whom nobody is in doubt.
+/// Every other beat may do without a look, of one of whom nobody is in doubt. What no hint tells
+/// of, its tree above all, is looked at every minute.
 bool Keeper::may_only_beat() const {
   if (stage_ != Stage::living || !change_ || stores_ || !settings_.agent.tmux.empty()) return false;
   if (acting_ || stopping_ || stop_below_ || wants_pause() || fault_said_) return false;
   if (parent_ && parent_->is_gone()) return false;
   const Verdict verdict = recorder_->judge().verdict();
+  const Duration beat = settings_.agent.beat;
   return (verdict == Verdict::working || verdict == Verdict::waiting || verdict == Verdict::idle) &&
-         beat_due_ - looked_at_all_ < std::min(kLongestUnlooked, 2 * settings_.agent.beat);
+         beat_due_ - (tree_due_ - beat) < std::min(kLongestUnlooked, 2 * beat);
 }
 
 void Keeper::look_at_all(Instant now) {
@@ -135,7 +137,6 @@ void Keeper::look_at_all(Instant now) {
   looking_ = true;
   look_is_due_ = false;
   last_look_ = now;
-  looked_at_all_ = now;
   look_at_intent();
   // The process first, then its stream: what it printed before it ended is read before its end is
   // judged.

@@ -404,7 +404,6 @@ class Keeper {
 
   Instant beat_due_{};
   Instant last_look_{};
-  Instant looked_at_all_{};
   Instant transcripts_due_{};
   bool look_is_due_ = false;
   bool looking_ = false;

@@ -39,7 +39,7 @@ void Keeper::begin_tree() {
                             }};
   children_ = std::make_unique<Children>(machine_, std::move(owner));
   if (!settings_.program.program.empty()) {
-    patrol_ = std::make_unique<PatrolLookout>(machine_, settings_.program, 2 * settings_.agent.beat,
+    patrol_ = std::make_unique<PatrolLookout>(machine_, settings_.program, settings_.agent.beat,
                                               [this](const std::string& text, bool needs_person) {
                                                 event("note", text, "", needs_person);
                                               });

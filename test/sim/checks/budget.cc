@@ -39,7 +39,8 @@ class Resumes final : public Check {
                      {FaultKind::shutdown, FaultKind::kill_both, FaultKind::kill_all,
                       FaultKind::kill_agent, FaultKind::reuse_pid, FaultKind::stop_order,
                       FaultKind::pause_order, FaultKind::full_disk, FaultKind::unreadable,
-                      FaultKind::deaf_keeper, FaultKind::patrol_first, FaultKind::blind_in_act});
+                      FaultKind::deaf_keeper, FaultKind::patrol_first, FaultKind::blind_in_act,
+                      FaultKind::kill_in_hand});
   }
 
   std::map<std::string, std::deque<Duration>> began_;

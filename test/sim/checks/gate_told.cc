@@ -20,9 +20,16 @@ class GateTold final : public Check {
   using Check::Check;
   [[nodiscard]] std::string_view name() const override { return "outage told once"; }
 
+  void on_end(const SimFacts& /*process*/, const Owner& owner) override {
+    if (owner.is == Owner::Is::agent || owner.is == Owner::Is::keeper) {
+      went_[owner.agent] = world.elapsed();
+    }
+  }
   void on_reply(const ReplyTruth& reply, const std::string& agent) override {
     Told& told = told_[reply.incident];
-    if (told.agent.empty()) told = {.agent = agent, .sender = reply.sender, .first = reply.at};
+    if (told.agent.empty()) {
+      told = {.agent = agent, .sender = reply.sender, .first = reply.at, .went = went_[agent]};
+    }
     if (told.sender != reply.sender) {
       violated(fmt::format("{} is told what is for {}", reply.sender, told.sender));
     }
@@ -50,6 +57,7 @@ class GateTold final : public Check {
     std::string agent;
     std::string sender;
     Duration first{};
+    Duration went{};  // its agent, or who kept it, before that
     std::uint64_t begins = 0;
     bool knows = false;
     bool knows_end = false;
@@ -69,7 +77,7 @@ class GateTold final : public Check {
     }
     if (reply.heard) told.knows_end = true;
     const AgentTruth& agent = world.truth().agents.at(told.agent);
-    if (!agent.answered || *agent.answered + kRace < told.first) {
+    if (!agent.answered || *agent.answered < told.went || *agent.answered + kRace < told.first) {
       violated(fmt::format("{} is told that {} is well, which has not answered since", reply.sender,
                            told.agent));
     }
@@ -95,7 +103,8 @@ class GateTold final : public Check {
     return is_dead;
   }
 
-  std::map<std::int64_t, Told> told_;  // by incident
+  std::map<std::int64_t, Told> told_;     // by incident
+  std::map<std::string, Duration> went_;  // the last time, by agent
   std::map<std::string, std::uint64_t> heard_;
 };
 

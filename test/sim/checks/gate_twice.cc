@@ -47,7 +47,8 @@ class GateTwice final : public Check {
 
   void look_at(std::int64_t id, const std::string& agent, const Handing& before,
                const Handing& now) {
-    if (before.life != now.life) return;
+    // A life that a disk has lost has the number of the next one.
+    if (before.life != now.life || forgets_lives_) return;
     if (!before.ended) {
       return violated(fmt::format("a keeper hands message {} to {} twice", id, agent));
     }
@@ -57,6 +58,7 @@ class GateTwice final : public Check {
     violated(fmt::format("{} has message {}, and is handed it again", agent, id));
   }
 
+  const bool forgets_lives_ = has_fault(world.scenario, {FaultKind::lying_disk});
   std::map<std::int64_t, Handing> handed_;  // the last, by message
 };
 
