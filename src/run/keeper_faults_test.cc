@@ -48,6 +48,21 @@ TEST_F(Faults, of_a_full_disk_leave_a_hanging_agent_alone_until_there_is_room) {
   expect_working(2);
 }
 
+TEST_F(Faults, of_a_journal_that_cannot_be_read_make_the_next_keeper_patient) {
+  behave(hang_once);
+  kept.start_keeper();
+  universe.run_for(30s);
+  universe.kill(kept.keeper);
+  universe.disk.make_unreadable(kept.path("journal.jsonl"));
+  kept.start_keeper();
+  universe.run_for(1s);
+  universe.disk.make_readable(kept.path("journal.jsonl"));
+  universe.run_for(14min);
+  EXPECT_EQ(starts(), 1) << "how long it may be silent is not known any more";
+  universe.run_for(10min);
+  expect_working(2);
+}
+
 TEST_F(Faults, of_a_full_disk_make_the_next_keeper_as_patient_as_the_one_that_saw_it) {
   behave(hang_once);
   kept.start_keeper();

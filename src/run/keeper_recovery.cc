@@ -176,7 +176,10 @@ void Keeper::remember_life(const Recorder::Found& found) {
 
 /// Goes on where the keeper before us stopped.
 void Keeper::take_over(const Recorder::Found& found) {
-  if (!found.problem.empty()) event("note", found.problem, "", false);
+  if (!found.problem.empty()) {
+    event("note", found.problem, "", false);
+    was_mute_ = true;  // how patient to be with it stood there
+  }
   senses_->go_on(seen_until(found));
   attempts_ = record_.life - 1;
   // The journal is the truth and the heartbeat its mirror, which may have missed the last word.
