@@ -165,7 +165,6 @@ void SeededWorld::start_guest(std::size_t i) {
   service.guest_id = id_of(plan, ++service.guests);
   if (trace) say(fmt::format("guest {} comes as process {}", service.guest_id, pid));
   register_guest(i);
-  if (service.subject.pid == 0 && !service.at_work.empty()) bind_to_guest(service);
 }
 
 /// As that other system would do it. In every third life somebody else leads there.
@@ -247,7 +246,7 @@ void SeededWorld::note_service(std::size_t i, const ProcessId& process) {
   for (const auto& check : checks_) check->on_service(i);
 }
 
-/// Whoever is there when it looks first. One that cannot look finds somebody later.
+/// Whoever is there when it looks first. One that finds nobody then is bound by its first beat.
 void SeededWorld::bind_to_guest(ServiceTruth& service) {
   if (service.guest_is_over || !universe.looking_fails.empty()) return;
   service.subject = service.guest;

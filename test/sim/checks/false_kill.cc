@@ -95,11 +95,13 @@ class FalseKill final : public Check {
     });
   }
 
-  /// It hangs, and a message waits for it, or lies in its hand.
+  /// It hangs, or somebody stopped it, and a message waits for it, or lies in its hand.
   [[nodiscard]] bool left_work_lying(const AgentTruth& agent) const {
     const LifeTruth& life = *agent.life();
     const Limits& limits = agent.policy.limits;
-    if (!life.hang) return false;
+    const auto facts = world.universe.facts(life.process.pid);
+    const bool is_stopped = facts && facts->id == life.process && facts->state == RunState::stopped;
+    if (!life.hang && !is_stopped) return false;
     if (world.awake() - life.progressed < limits.idle + limits.confirm - kSlack) return false;
     for (std::size_t i = 0; i < world.scenario.messages.size(); ++i) {
       const MessagePlan& plan = world.scenario.messages[i];
