@@ -142,7 +142,7 @@ void Keeper::look_at_all(Instant now) {
   // judged.
   const Condition condition = look_at_process();
   const std::uint64_t read_before = senses_->stream_offset();
-  senses_->look(batch_, now, machine_.clock.wall(), recorder_->life(), recorder_->shift());
+  senses_->look(batch_, now, calendar_of_unread(), recorder_->life(), recorder_->shift());
   if (is_over(condition.state)) {
     while (senses_->has_more()) {
       judge_now(now);
@@ -176,6 +176,20 @@ void Keeper::look_at_all(Instant now) {
   looking_ = false;
   if (!batch_.signals.empty() || senses_->has_more()) look_is_due_ = true;
   if (stage_ < Stage::over) schedule();
+}
+
+/// What was printed before a sleep that we have just seen may name a time: its agent waits for it
+/// by a clock that stood still meanwhile.
+WallTime Keeper::calendar_of_unread() {
+  const WallTime wall = machine_.clock.wall();
+  Duration slept{};
+  for (const Signal& signal : batch_.signals) {
+    if (signal.is == Kind::suspend) slept += signal.seconds;
+  }
+  if (slept <= Duration::zero()) return wall;
+  const auto stream = folder_->facts(std::string(kStreamFile));
+  const bool is_older = stream && *stream && (*stream)->modified <= wall - slept;
+  return is_older ? wall - slept : wall;
 }
 
 bool Keeper::is_over(RunState state) {

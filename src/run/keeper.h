@@ -100,6 +100,7 @@ class Keeper {
   void look_soon();
   [[nodiscard]] static bool is_over(RunState state);
   Condition look_at_process();
+  [[nodiscard]] WallTime calendar_of_unread();
   void note_process(const Condition& condition);
   void judge_now(Instant now);
   [[nodiscard]] static bool is_calm(Verdict verdict);

@@ -37,9 +37,10 @@ void Keeper::claim_task() {
 }
 
 /// That its process lives is no proof of work; to wait for something that has a name is none
-/// against it. Who stays for its children waits for them.
+/// against it. Who stays for its children waits for them; who is about to begin claims first.
 bool Keeper::gets_on() const {
   if (staying_) return staying_->outcome == WorkOutcome::done;
+  if (begins_by_order_) return false;
   const Verdict verdict = recorder_->judge().verdict();
   return verdict == Verdict::working || verdict == Verdict::waiting;
 }

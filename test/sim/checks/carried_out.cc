@@ -24,15 +24,16 @@ class CarriedOut final : public Check {
     if (known != ending_.end() && known->second.life == life->number) return;
     ending_[to.agent] = {life->number, world.elapsed(), world.awake()};
   }
+  /// The next keeper may be there before anybody sees that this one is not.
+  void on_end(const SimFacts& /*process*/, const Owner& owner) override {
+    if (owner.is == Owner::Is::keeper) note_left(owner.agent);
+  }
   void on_tick() override {
     if (may_be_stopped_) note_orders();
     for (const auto& [name, agent] : world.truth().agents) {
       if (agent.life() == nullptr || !is_at_stake(name, agent)) continue;
       if (!is_looked_after(name)) {
-        if (const auto begun = ending_.find(name); begun != ending_.end()) {
-          begun->second.at = world.elapsed();  // whoever comes has its time from there
-          begun->second.was_left = true;
-        }
+        note_left(name);
         continue;
       }
       look_for_end(name, agent);
@@ -51,6 +52,13 @@ class CarriedOut final : public Check {
   static constexpr Duration kEndMayTake = 10min;   // three signals, and the saving of work
   static constexpr Duration kGraceMayTake = 4min;  // the look, and the saving of work
 
+  /// Whoever comes has its time from there.
+  void note_left(const std::string& name) {
+    const auto begun = ending_.find(name);
+    if (begun == ending_.end()) return;
+    begun->second.at = world.elapsed();
+    begun->second.was_left = true;
+  }
   /// Something of it is to come to its end; of most nothing is.
   [[nodiscard]] bool is_at_stake(const std::string& name, const AgentTruth& agent) const {
     return ending_.contains(name) || to_stop_.contains(name) || to_stop_below_.contains(name) ||
