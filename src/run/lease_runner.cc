@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 
 constexpr Duration kLookAgain = 5s;        // without a hint
 constexpr Duration kShortestRetry = 50ms;  // of a renewal that failed
+constexpr Duration kBeginsAgain = 1s;      // what could not be written may not be for a while
 constexpr int kRetries = 12;               // of that in one time of the lease
 constexpr int kSignalBase = 128;
 
@@ -89,6 +90,10 @@ void LeaseRunner::look_soon() {
 /// Who came first tries at once, the next a moment later, and so on.
 void LeaseRunner::look() {
   if (stage_ != Stage::waiting || asking_) return;
+  if (machine_.clock.now() < not_before_) {
+    timer_ = machine_.loop.at(not_before_, [this] { look_soon(); });
+    return;
+  }
   const auto seen = desk_.look(settings_.request.name);
   if (!seen) return finish({.how = End::How::refused, .exit_code = 1, .why = seen.error().text});
   if (!settings_.waits) return try_it();
@@ -257,6 +262,7 @@ void LeaseRunner::begin_again(const std::string& why) {
   std::ignore = desk_.release(record_.name, record_.holder.process, record_.fence);
   run_ = {};
   stage_ = Stage::waiting;
+  not_before_ = machine_.clock.now() + kBeginsAgain;
   if (settings_.waits) return look_soon();
   finish({.how = End::How::lost, .exit_code = kExitLeaseLost, .why = why, .fence = record_.fence});
 }

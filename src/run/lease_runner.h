@@ -111,6 +111,7 @@ class LeaseRunner {
   Subscribed changes_;
   Subscribed timer_;
   Subscribed soon_;
+  Instant not_before_{};  // it is tried again
   Subscribed asking_;
 
   LeaseRecord record_;  // of our grant, as it was last confirmed

@@ -21,9 +21,7 @@ class GateTold final : public Check {
   [[nodiscard]] std::string_view name() const override { return "outage told once"; }
 
   void on_end(const SimFacts& /*process*/, const Owner& owner) override {
-    if (owner.is == Owner::Is::agent || owner.is == Owner::Is::keeper) {
-      went_[owner.agent] = world.elapsed();
-    }
+    if (owner.is == Owner::Is::agent) went_[owner.agent] = world.elapsed();
   }
   void on_reply(const ReplyTruth& reply, const std::string& agent) override {
     Told& told = told_[reply.incident];
@@ -57,7 +55,7 @@ class GateTold final : public Check {
     std::string agent;
     std::string sender;
     Duration first{};
-    Duration went{};  // its agent, or who kept it, before that
+    Duration went{};  // its agent, before that
     std::uint64_t begins = 0;
     bool knows = false;
     bool knows_end = false;
