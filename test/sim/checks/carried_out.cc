@@ -21,8 +21,8 @@ class CarriedOut final : public Check {
     const LifeTruth* const life = world.truth().agents.at(to.agent).life();
     if (life == nullptr || life->process != sent.to) return;
     const auto known = ending_.find(to.agent);
-    if (known != ending_.end() && known->second.life == life->number) return;
-    ending_[to.agent] = {life->number, world.elapsed(), world.awake()};
+    if (known != ending_.end() && known->second.process == life->process) return;
+    ending_[to.agent] = {life->process, world.elapsed(), world.awake()};
   }
   /// The next keeper may be there before anybody sees that this one is not.
   void on_end(const SimFacts& /*process*/, const Owner& owner) override {
@@ -44,7 +44,7 @@ class CarriedOut final : public Check {
 
  private:
   struct Begun {
-    std::uint32_t life = 0;
+    ProcessId process;  // a life whose record was torn has the number of the next one
     Duration at{};
     Duration awake{};       // the same moment, by the time that the machine was awake
     bool was_left = false;  // nobody looked after it for a while
@@ -80,7 +80,7 @@ class CarriedOut final : public Check {
   void look_for_end(const std::string& name, const AgentTruth& agent) {
     const LifeTruth& life = *agent.life();
     const auto begun = ending_.find(name);
-    if (begun == ending_.end() || begun->second.life != life.number) return;
+    if (begun == ending_.end() || begun->second.process != life.process) return;
     // Who outlived its keeper's end and works again is judged anew.
     if (begun->second.was_left && life.progressed > begun->second.awake) {
       ending_.erase(begun);

@@ -1,9 +1,11 @@
 // A message is held only while its agent is down, or has not answered since; nothing is held for
 // one that is well, and nothing is handed to one that came back and has not answered.
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "checks/check.h"
 #include "run/gate_desk.h"
+#include "store/life_record.h"
 
 namespace tend::sim {
 namespace {
@@ -23,7 +25,7 @@ class GateHeld final : public Check {
     const LifeTruth* const life = agent.life();
     const bool is_kept =
         !world.processes_of(answer.message.agent, Owner::Is::keeper).empty() || answer.mode.kept;
-    if (life != nullptr && !is_kept) {
+    if (life != nullptr && !is_kept && is_recorded(agent, *life)) {
       violated(fmt::format("message {} is held, and {}, which nobody keeps, runs", message,
                            answer.message.agent));
     }
@@ -56,6 +58,13 @@ class GateHeld final : public Check {
   }
 
  private:
+  /// Of a life whose record was torn nobody can know.
+  [[nodiscard]] bool is_recorded(const AgentTruth& agent, const LifeTruth& life) const {
+    const std::string path = world.folder_of(agent.plan->name) + "/" + std::string(kLockFile);
+    const auto record = world.universe.disk.read(path);
+    if (!record || !record->contains(std::to_string(life.process.pid))) return false;
+    return nlohmann::json::accept(record->substr(0, record->find('\n')));
+  }
   static constexpr Duration kKnowingMayTake = 2min;
   static constexpr Duration kReleaseMayTake = 15min;
 };
