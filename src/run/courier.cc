@@ -48,6 +48,8 @@ Result<std::unique_ptr<Courier::OpenGate>> Courier::open() {
 void Courier::begin_life(std::uint32_t life) {
   give_back("its life ended before it was done");
   life_ = life;
+  knows_ = false;  // a life that a power cut took may have had the same number
+  give_back("its life was lost before it was done");
   knows_ = true;  // what it did not find, its lease brings back
   look_is_due_ = true;
 }

@@ -47,9 +47,7 @@ class GateOrder final : public Check {
             violated(fmt::format("{} got message {} of priority {} before {}", row.text(1),
                                  row.number(0), row.number(2), *first));
           }
-          // What a life had that a disk has lost, nobody has any more: its lease brings it back.
-          const auto leased = row.number_or_none(4);
-          if (leased && !has_fault(world.scenario, {FaultKind::lying_disk})) {
+          if (const auto leased = row.number_or_none(4)) {
             violated(fmt::format("{} got message {} while it had {}", row.text(1), row.number(0),
                                  *leased));
           }

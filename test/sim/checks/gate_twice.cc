@@ -20,7 +20,7 @@ class GateTwice final : public Check {
 
   void on_message(const AgentTruth& agent, std::int64_t id, std::int64_t by,
                   std::string_view words) override {
-    const Handing now{.by = by, .life = agent.life()->number, .at = world.elapsed()};
+    const Handing now{.by = by, .process = agent.life()->process, .at = world.elapsed()};
     const auto [before, is_first] = handed_.try_emplace(id, now);
     if (is_first) return;
     if (!words.contains("handed over before")) {
@@ -39,7 +39,7 @@ class GateTwice final : public Check {
  private:
   struct Handing {
     std::int64_t by = 0;  // the pid of a keeper
-    std::uint32_t life = 0;
+    ProcessId process;    // of the life: a disk may lose its number
     Duration at{};
     std::optional<Duration> ended{};  // that keeper
   };
@@ -47,8 +47,7 @@ class GateTwice final : public Check {
 
   void look_at(std::int64_t id, const std::string& agent, const Handing& before,
                const Handing& now) {
-    // A life that a disk has lost has the number of the next one.
-    if (before.life != now.life || forgets_lives_) return;
+    if (before.process != now.process) return;
     if (!before.ended) {
       return violated(fmt::format("a keeper hands message {} to {} twice", id, agent));
     }
@@ -58,7 +57,6 @@ class GateTwice final : public Check {
     violated(fmt::format("{} has message {}, and is handed it again", agent, id));
   }
 
-  const bool forgets_lives_ = has_fault(world.scenario, {FaultKind::lying_disk});
   std::map<std::int64_t, Handing> handed_;  // the last, by message
 };
 
