@@ -349,9 +349,10 @@ PatrolDecision decide(const Look& look, const PatrolPolicy& policy, HeldBack hel
 
 // What is remembered.
 
-/// An answer that came after the ping ends the episode: silence begins anew with it.
+/// An answer that came after the ping ends the episode: silence begins anew with it. It does not
+/// matter whether the ping arrived.
 Duration heed_answer(const TaskFacts& facts, PatrolMemory& memory, Duration silence) {
-  if (!memory.took(PatrolRung::ping) || !memory.pinged_at || !facts.pong_age) return silence;
+  if (!memory.pinged_at || !facts.pong_age) return silence;
   const Duration since = std::max(*facts.pong_age, Duration::zero());
   const Duration answered_at = silence - since;
   if (answered_at <= *memory.pinged_at) return silence;

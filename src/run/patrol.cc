@@ -150,12 +150,10 @@ void Patrol::look_around() {
   reassign_next();
 }
 
-/// Only who was pinged is asked about.
+/// Only who was pinged is asked about, or was to be where no letter could be written.
 std::optional<WallTime> Patrol::answer_of(const Task& task, const WorkersOfHome& workers) {
   const auto memory = past_.state.tasks.find(task.id);
-  if (memory == past_.state.tasks.end() || !memory->second.took(PatrolRung::ping)) {
-    return std::nullopt;
-  }
+  if (memory == past_.state.tasks.end() || !memory->second.pinged_at) return std::nullopt;
   std::optional<WallTime> answered;
   const Entry* const agent = workers.agent_of(task);
   if (agent != nullptr && agent->keeper == KeeperIs::alive && agent->known.folder) {
