@@ -24,13 +24,15 @@ std::string_view base_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
+/// One of its two files is enough: what is wrong with the other hides nobody below it.
 Result<bool> is_agent(Folder& folder) {
+  Result<bool> found = false;
   for (const std::string_view name : {kHeartbeatFile, kAgentFile}) {
     const auto facts = folder.facts(std::string(name));
-    if (!facts) return std::unexpected(facts.error());
-    if (*facts) return true;
+    if (facts && *facts) return true;
+    if (!facts) found = std::unexpected(facts.error());
   }
-  return false;
+  return found;
 }
 
 /// What is known of an agent that has no heartbeat yet.
