@@ -134,9 +134,11 @@ Verdict child_verdict_of(const Heartbeat& heartbeat, ChildKeeper keeper) {
   if (keeper != ChildKeeper::alive) return Verdict::unknown;
   if (heartbeat.life == 0) return Verdict::starting;
   // A child in trouble that its keeper cannot cure waits for a person, and so does who waits for
-  // it; one that is gone and not over has its next life before it.
-  const bool in_trouble =
-      heartbeat.verdict == Verdict::stalled || heartbeat.verdict == Verdict::looping;
+  // it, also while that keeper cannot see whether it is over; one that is gone and not over has its
+  // next life before it.
+  const bool in_trouble = heartbeat.verdict == Verdict::stalled ||
+                          heartbeat.verdict == Verdict::looping ||
+                          heartbeat.verdict == Verdict::unknown;
   if (in_trouble && heartbeat.person_told) return Verdict::waiting;
   if (heartbeat.verdict == Verdict::dead) return Verdict::starting;
   // In doubt is not in trouble: its keeper is about to know, and until then it is at work.
