@@ -45,11 +45,16 @@ std::string Children::name_of(const Child& child) {
 // --- Who there is -------------------------------------------------------------------------------
 
 void Children::read_registry() {
+  problem_.clear();
   const auto facts = owner_.folder.facts(std::string(kChildrenFile));
+  if (!facts) problem_ = facts.error().text;
   if (!facts || !*facts) return;
   if ((*facts)->file == registry_file_ && (*facts)->size == registry_size_) return;
   const auto read = read_children(owner_.folder);
-  if (!read) return owner_.say("its children cannot be read: " + read.error().text, true);
+  if (!read) {
+    problem_ = read.error().text;
+    return;
+  }
   registry_file_ = (*facts)->file;
   registry_size_ = (*facts)->size;
   for (const ChildLine& line : read->children) {

@@ -48,6 +48,8 @@ class Children {
   void look(SignalBatch& batch, const Care& care);
   /// Reads who was registered meanwhile.
   void refresh() { read_registry(); }
+  /// Why it is not known who there is; "" if it is.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
   /// A new life of the parent was told nothing.
   void retell();
   /// Ends what a dispatch that was cut off left: the next life of the parent asks again.
@@ -117,6 +119,7 @@ class Children {
   std::map<std::string, std::unique_ptr<Folder>> teams_;  // folders of roles, kept open
   std::uint64_t registry_file_ = 0;
   std::uint64_t registry_size_ = 0;
+  std::string problem_;  // with the registry
   bool compacted_ = false;
   Instant begun_at_{};
   std::uint32_t begun_ = 0;  // since then

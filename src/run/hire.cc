@@ -73,14 +73,24 @@ Result<void> refuse_second_keeper(Machine& machine, Folder& home, const AgentFil
   return {};
 }
 
-/// A folder that is gone or no agent's any more leaves its name free.
-Result<void> refuse_second_of_name(Machine& machine, Folder& home, const std::string& name) {
+/// Who has the name and is not over. A folder that is gone or no agent's any more leaves it free.
+Result<std::optional<KnownAgent>> bearer_of(Machine& machine, Folder& home,
+                                            const std::string& name) {
   const auto path = named_folder(home, name);
   if (!path) return std::unexpected(path.error());
-  if (!*path) return {};
-  const auto known = find_agent(machine.folders, home, **path);
-  if (!known || known->heartbeat.agent != name || is_terminal(known->heartbeat.status)) return {};
-  const bool is_kept = has_keeper(machine, *known->folder);
+  if (!*path) return std::nullopt;
+  auto known = find_agent(machine.folders, home, **path);
+  if (!known || known->heartbeat.agent != name || is_terminal(known->heartbeat.status)) {
+    return std::nullopt;
+  }
+  return *std::move(known);
+}
+
+Result<void> refuse_second_of_name(Machine& machine, Folder& home, const std::string& name) {
+  const auto known = bearer_of(machine, home, name);
+  if (!known) return std::unexpected(known.error());
+  if (!*known) return {};
+  const bool is_kept = has_keeper(machine, *(*known)->folder);
   return fail(
       fmt::format("{0} is not over; `tend stop {0}` ends it, `tend run {1}--attach {0}` "
                   "{2}; or choose another --name",
@@ -128,6 +138,20 @@ Result<std::unique_ptr<Folder>> make_agent_in(
   const auto written = write_agent(home, **folder, agent);
   if (!written) return std::unexpected(written.error());
   return folder;
+}
+
+Result<bool> hold_name(Machine& machine, Folder& home, const std::string& name,
+                       const std::string& folder) {
+  const auto path = named_folder(home, name);
+  if (!path) return std::unexpected(path.error());
+  if (*path == folder) return true;
+  const auto names = lock_names(machine, home);
+  if (!names) return std::unexpected(names.error());
+  const auto bearer = bearer_of(machine, home, name);
+  if (!bearer) return std::unexpected(bearer.error());
+  if (*bearer) return (*bearer)->folder->path() == folder;
+  if (auto named = name_folder(home, name, folder); !named) return std::unexpected(named.error());
+  return true;
 }
 
 Result<std::unique_ptr<Folder>> make_agent(Machine& machine, Folder& home, AgentFile& agent) {

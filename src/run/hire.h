@@ -33,6 +33,11 @@ Result<std::unique_ptr<Folder>> make_agent_in(
 /// Writes what an agent is into its folder, anew if it is there, and by which name it is known.
 Result<void> write_agent(Folder& home, Folder& folder, const AgentFile& agent);
 
+/// False if another agent that is not over is known by that name: a power cut can take the word
+/// that one is over, and leave that its name was given away. A name that nobody has is taken again.
+Result<bool> hold_name(Machine& machine, Folder& home, const std::string& name,
+                       const std::string& folder);
+
 struct KeeperStart {
   bool inherit_input = false;
   bool again = false;  // also one that is over, if that was no end of its own: it is to go on

@@ -2,6 +2,7 @@
 #include "run/keeper.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 #include <utility>
 
@@ -226,25 +227,28 @@ void Keeper::note_process(const Condition& condition) {
 /// Our own trouble to read and to write is no fault of the agent, and nothing destructive is done
 /// meanwhile.
 void Keeper::note_faults(Instant now) {
-  const bool deaf = !senses_->problem().empty();
-  const bool mute = !recorder_->problem().empty();
-  const std::string& problem = deaf   ? senses_->problem()
-                               : mute ? recorder_->problem()
-                                      : heartbeat_problem_;
-  if (problem.empty()) {
+  struct Trouble {
+    std::string_view what;
+    const std::string& why;
+  };
+  const std::string& unwritten = recorder_->problem();
+  const std::array<Trouble, 4> troubles{{{"agent cannot be heard", senses_->problem()},
+                                         {"journal cannot be written", unwritten},
+                                         {"children cannot be known", children_->problem()},
+                                         {"heartbeat cannot be written", heartbeat_problem_}}};
+  const auto* const trouble =
+      std::ranges::find_if(troubles, [](const Trouble& one) { return !one.why.empty(); });
+  if (trouble == troubles.end()) {
     if (fault_said_) event("note", "the agent's files can be read and written again", "", false);
     // What it printed where nothing could be written is lost: its silence may be none.
     if (std::exchange(was_mute_, false)) not_ended_before_ = now + kMayHaveSpoken;
     fault_said_.reset();
     return;
   }
-  was_mute_ = was_mute_ || mute || !heartbeat_problem_.empty();
+  was_mute_ = was_mute_ || !unwritten.empty() || !heartbeat_problem_.empty();
   if (fault_said_ && now - *fault_said_ < kFaultAgain) return;
   if (!fault_said_) {
-    const std::string_view what = deaf   ? "agent cannot be heard"
-                                  : mute ? "journal cannot be written"
-                                         : "heartbeat cannot be written";
-    event("note", fmt::format("the {}: {}", what, problem), "", true);
+    event("note", fmt::format("the {}: {}", trouble->what, trouble->why), "", true);
   }
   fault_said_ = now;
   batch_.signals.push_back({.is = Kind::fault});
@@ -421,9 +425,11 @@ void Keeper::schedule() {
   if (tell_at_ > now) earlier(tell_at_);
   if (not_ended_before_ > now) earlier(not_ended_before_);
   if (!change_) earlier(last_look_ + poll_every_);
-  // Who looks often knows soon that it did not run: before somebody may be ended.
+  // Who looks often knows soon that it did not run, and that a lead is back if only for a moment:
+  // before somebody may be ended.
   const Verdict verdict = recorder_->judge().verdict();
-  const bool may_be_ended = verdict == Verdict::suspect || verdict == Verdict::orphaned || acting_;
+  const bool may_be_ended = verdict == Verdict::suspect || verdict == Verdict::orphaned ||
+                            (parent_ && parent_->is_gone()) || acting_;
   if (may_be_ended && stage_ == Stage::living) earlier(last_look_ + kLookAtSuspect);
   const bool is_for_beat = beat_due_ < when && !look_is_due_ && may_only_beat();
   earlier(beat_due_);

@@ -141,6 +141,7 @@ class Keeper {
   void start_watching();
   LaunchOrder launch_order();
   void start_failed(const NotStarted& why);
+  void lose_name();
   void hold_process(std::unique_ptr<Process> process);
   void leave(WorkOutcome outcome, std::string ended_by);
   void end_rest(bool at_once);
@@ -179,6 +180,8 @@ class Keeper {
   void begin_tree();
   void look_at_tree(Instant now);
   void look_at_parent();
+  void stop_staying();
+  bool stays_when_it_is_back();
   void go_on_later(const std::string& why);
   bool reopen(Heartbeat& says);
   void forget_shutdown();
@@ -340,6 +343,7 @@ class Keeper {
   };
   std::optional<Staying> staying_;  // its own work is over
   bool shutting_down_ = false;      // it ends with its machine, and goes on with it
+  bool stayed_ = false;             // under the keeper before us
   bool reopened_ = false;
   bool goes_on_ = false;  // the next life goes on in the same session, however the last one ended
   std::uint64_t outcome_file_ = 0;

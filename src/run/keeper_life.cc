@@ -59,6 +59,10 @@ void Keeper::begin_life() {
 void Keeper::start_process() {
   if (only_watches()) return start_watching();
   if (!holds_lock()) return;
+  const std::string& name = settings_.agent.agent;
+  if (const auto named = hold_name(machine_, *home_, name, folder_->path()); named && !*named) {
+    return lose_name();
+  }
   if (record_.life > 0) children_->end_unregistered();
   const AgentFile& agent = settings_.agent;
   if (auto begun = senses_->begin_life(); !begun) {
@@ -107,7 +111,7 @@ void Keeper::start_process() {
   begins_by_order_ = false;
   saved_at_.reset();
   goes_on_ = false;
-  staying_.reset();
+  stop_staying();
   own_word_ = WorkOutcome::none;
   children_->retell();
   failed_starts_ = 0;
@@ -121,7 +125,7 @@ void Keeper::start_process() {
   if (!before.group.empty()) machine_.processes.remove_group(before.group);  // empty by now
   const bool was_ruled = !chain_.empty() && begins(chain_.front().action);
   if (was_ruled) finish_first(fmt::format("life {} begun", record_.life));
-  if (task_) task_->life_began();
+  if (task_) task_->goes_on();
   if (!first_words_.empty()) speak_first(std::exchange(first_words_, ""));
   if (probe_) probe_->begin_life(record_.life);
   if (courier_) courier_->begin_life(record_.life);
@@ -199,6 +203,14 @@ void Keeper::start_watching() {
 
 /// What never ran at all would fail again, and somebody waits for the answer. What has lived is
 /// tried again: a full table of processes or a program that is being replaced does not last.
+void Keeper::lose_name() {
+  const std::string why = "its name was given to another agent while it counted as over";
+  event("note", why, "", true);
+  pulse_->change().note = why;
+  stage_ = Stage::between;
+  leave(WorkOutcome::failed, why);
+}
+
 void Keeper::start_failed(const NotStarted& why) {
   if (pulse_->says().note != why.text || failed_starts_ == 0) {
     recorder_->remark(why.text);
@@ -263,7 +275,9 @@ void Keeper::leave(WorkOutcome outcome, std::string ended_by) {
   outcome_ = outcome;
   ended_by_ = std::move(ended_by);
   begin_at_.reset();
-  if (outcome == WorkOutcome::done && own_word_ == WorkOutcome::none) say_doubt();
+  if (!stays_when_it_is_back() && outcome == WorkOutcome::done && own_word_ == WorkOutcome::none) {
+    say_doubt();
+  }
   forget_chain("not done: it is over");
   if (only_watches() || record_.life == 0 || machine_.processes.childless(record_.group)) {
     settle_work();

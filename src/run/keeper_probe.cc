@@ -122,7 +122,8 @@ void Keeper::end_old_outage() {
   const Asking now_asked = asking();
   const bool at_work =
       verdict == Verdict::working || verdict == Verdict::waiting || verdict == Verdict::idle;
-  const bool is_well = at_work && now_asked.seen && (now_asked.answered || !asks_);
+  const bool is_there = !process_ || last_state_ == RunState::running;
+  const bool is_well = at_work && is_there && now_asked.seen && (now_asked.answered || !asks_);
   if (recorder_->judge().degraded() || (is_in_outage_ && !is_well)) return;
   owes_all_clear_ = false;
   is_in_outage_ = false;
@@ -191,6 +192,8 @@ void Keeper::go_down(const Ruling& ruling) {
 /// The heartbeat says it first: whoever receives a message from then on holds nothing back.
 void Keeper::go_up(const Ruling& ruling) {
   if (recorder_->judge().degraded()) return finish_act(ruling, "not done: it is down again");
+  owes_all_clear_ = false;
+  is_in_outage_ = false;
   note_degraded();
   std::ignore = pulse_->write();  // tried again at every look
   all_clear_->begin([this, ruling](const std::string& result) { finish_act(ruling, result); });

@@ -45,6 +45,7 @@ Result<Keeper::Began> Keeper::begin() {
   const auto facts = folder_->facts(std::string(kHeartbeatFile));
   // One that cannot be read is written anew: it is a mirror, the record and the journal are truth.
   Heartbeat says = heartbeat && *heartbeat ? **heartbeat : Heartbeat{};
+  stayed_ = says.stays;
   if (is_terminal(says.status) && !reopen(says)) return Began::over_already;
   if (!reopened_) forget_shutdown();
   const bool beaten = facts && *facts && heartbeat && *heartbeat;
@@ -67,7 +68,7 @@ Result<void> Keeper::recover() {
   dialogue_ =
       std::make_unique<Dialogue>(machine_, *folder_, settings_.agent, settings_.environment);
   if (const auto from = dialogue_->stream_from(record_.life)) senses_->remember(*from);
-  if (record_.life == 0) remember_life(found);
+  remember_life(found);
 
   const ProcessId self = machine_.processes.self();
   const ProcessId before = std::exchange(record_.keeper, self);
@@ -110,7 +111,8 @@ Result<void> Keeper::recover() {
   take_on_outage();
   const bool died_with_machine = was_at_work_before_boot(found);
   take_over(found);
-  if (reopened_) go_on_later("its last end was not its own");
+  if (stayed_ && task_) task_->goes_on();
+  if (reopened_ && !stayed_) go_on_later("its last end was not its own");
   if (died_with_machine) go_on_later("it died with the machine");
   // Our absence is written down before our own pulse shows: whoever comes after us, if we die here,
   // has to know of both.
@@ -164,12 +166,14 @@ void Keeper::reload() {
   stop_loop();
 }
 
-/// The lock's record is lost (the file was removed, or damaged). That an agent has lived is known
-/// all the same: it must not be started beside itself.
+/// The lock's record may be lost, with the file or with the power. That an agent has lived is known
+/// all the same: it must not be started beside itself, and no number of a life is given twice.
 void Keeper::remember_life(const Recorder::Found& found) {
   const Heartbeat& says = pulse_->says();
-  record_.life = std::max(found.life, says.life);
-  if (record_.life == 0 || says.life != record_.life) return;
+  const std::uint32_t known = std::max(found.life, says.life);
+  if (record_.life >= known) return;
+  record_.life = known;
+  if (says.life != known) return;
   record_.process = says.process;
   record_.released = true;
 }
@@ -237,8 +241,12 @@ void Keeper::note_begin() {
 /// Whoever died with the machine while nothing was wrong goes on at once: after a restart the judge
 /// does not trust itself for a while, and has nothing to decide here.
 bool Keeper::was_at_work_before_boot(const Recorder::Found& found) const {
-  if (record_.process.pid == 0 || only_watches()) return false;
-  if (record_.process.boot_id == machine_.processes.self().boot_id) return false;
+  if (only_watches()) return false;
+  const ProcessId& process = record_.process;
+  const bool of_this_boot = process.pid != 0  // else the power took what is known of it
+                                ? process.boot_id == machine_.processes.self().boot_id
+                                : !found.rebooted;
+  if (of_this_boot) return false;
   if (settings_.agent.restart == RestartPolicy::never) return false;
   switch (recorder_->judge().verdict()) {
     case Verdict::starting:

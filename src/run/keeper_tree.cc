@@ -91,7 +91,7 @@ void Keeper::look_at_parent() {
   if (!parent_ || shutting_down_) return;  // who goes with the machine brings nobody back
   const auto news = parent_->look(recorder_->judge().parent());
   if (staying_ && staying_->outcome == WorkOutcome::orphaned && parent_->is_kept()) {
-    staying_.reset();
+    stop_staying();
     pulse_->change().leaving = false;
     go_on_later("its parent is back");
     return;
@@ -184,7 +184,7 @@ void Keeper::go_on_stopping(Instant now) {
 bool Keeper::stays_for_children(WorkOutcome outcome, const std::string& ended_by) {
   const std::uint32_t left = shutting_down_ ? 0 : children_->unsettled();
   if (left == 0) {
-    staying_.reset();
+    stop_staying();
     return false;
   }
   if (!staying_) {
@@ -197,6 +197,22 @@ bool Keeper::stays_for_children(WorkOutcome outcome, const std::string& ended_by
   // How its own work ended is told at once; that the agent is over is not.
   pulse_->change().outcome = outcome;
   pulse_->change().ended_by = ended_by;
+  pulse_->change().stays = true;
+  return true;
+}
+
+void Keeper::stop_staying() {
+  staying_.reset();
+  if (pulse_->says().stays) pulse_->change().stays = false;
+}
+
+/// Who would stay for its children cannot while the machine goes down: it comes back for them.
+bool Keeper::stays_when_it_is_back() {
+  if (!shutting_down_ || outcome_ == WorkOutcome::stopped || children_->unsettled() == 0)
+    return false;
+  pulse_->change().stays = true;
+  outcome_ = WorkOutcome::stopped;
+  ended_by_ = kShutdownWords;
   return true;
 }
 
@@ -205,11 +221,12 @@ bool Keeper::stays_for_children(WorkOutcome outcome, const std::string& ended_by
 std::optional<std::unique_ptr<File>> Keeper::close_registry() {
   if (only_watches() || record_.life == 0 || shutting_down_) return nullptr;
   auto lock = lock_registry(*folder_);
-  if (lock && *lock == nullptr && ++registry_waits_ < kMostRegistryWaits) {
+  children_->refresh();
+  const bool is_open = (lock && *lock == nullptr) || !children_->problem().empty();
+  if (is_open && ++registry_waits_ < kMostRegistryWaits) {
     end_again_ = machine_.loop.at(machine_.clock.now() + kRegistryAgain, [this] { write_end(); });
     return std::nullopt;
   }
-  children_->refresh();
   if (children_->unsettled() == 0) return lock ? *std::move(lock) : nullptr;
   stage_ = Stage::between;
   std::ignore = stays_for_children(outcome_, ended_by_);

@@ -89,7 +89,7 @@ void TaskWork::begin(std::function<void(const std::string&)> begun) {
   claim();
 }
 
-void TaskWork::life_began() {
+void TaskWork::goes_on() {
   keep_all_the_same("it goes on");
   settled_ = false;
   given_up_ = false;
@@ -121,8 +121,9 @@ void TaskWork::on_claim(const Result<TaskAnswer>& answer) {
   std::string why;
   if (!answer) {
     failed(answer.error());
-  } else if (answer->did == Did::done || answer->did == Did::as_before) {
+  } else if (answer->did == Did::done || answer->did == Did::as_before || is_own_claim(*answer)) {
     hold(answer->task);
+    just_claimed_ = begun != nullptr;
   } else if (begun) {
     why = why_not(*answer, owner_.task);
   } else {
@@ -134,11 +135,23 @@ void TaskWork::on_claim(const Result<TaskAnswer>& answer) {
 void TaskWork::hold(const Task& task) {
   succeeded();
   state_ = State::held;
-  just_claimed_ = true;
   fence_ = task.fence;
   remember(TaskClaim::State::held);
   owner_.tell_judge(TaskEvent::claim);
   beat_later();
+}
+
+/// By a later claim of this very agent, which a power cut took from what its keeper knew: nobody
+/// but the agent and who keeps it claims for its folder.
+bool TaskWork::is_own_claim(const TaskAnswer& answer) const {
+  return answer.did == Did::lost && answer.task.worker == owner_.folder.path() &&
+         answer.task.fence != fence_;
+}
+
+void TaskWork::take_up(const Task& task) {
+  if (fence_ == task.fence) return;
+  fence_ = task.fence;
+  remember(TaskClaim::State::held);
 }
 
 /// A claim that is remembered too late is only claimed once more.
@@ -197,6 +210,10 @@ void TaskWork::beat() {
 void TaskWork::on_beat(const Result<TaskAnswer>& answer) {
   if (!answer) return failed(answer.error());
   if (is_closed(*answer)) return note_closed();
+  if (is_own_claim(*answer)) {
+    take_up(answer->task);
+    return beat();
+  }
   if (answer->did != Did::done && answer->did != Did::as_before) return lose(*answer);
   succeeded();
   if (unwritten_) remember(unwritten_->state);
@@ -268,6 +285,10 @@ void TaskWork::close() {
                          [this](const Result<TaskAnswer>& answer) {
                            const Subscribed done = std::move(asked_);
                            if (!answer) return end_failed(answer.error());
+                           if (is_own_claim(*answer)) {
+                             take_up(answer->task);
+                             return close();
+                           }
                            if (answer->did == Did::done || answer->did == Did::as_before) {
                              note_closed();
                            } else {
@@ -283,9 +304,13 @@ void TaskWork::release() {
     const Subscribed done = std::move(asked_);
     if (!answer) return end_failed(answer.error());
     const Task& task = answer->task;
+    const bool is_known = !fence_ || task.fence == *fence_ || task.worker == owner_.folder.path();
     const bool is_ours = answer->did == Did::done && task.status == kInProgress &&
-                         task.assignee == owner_.agent && (!fence_ || task.fence == *fence_);
-    if (is_ours) return say_last_words(task);
+                         task.assignee == owner_.agent && is_known;
+    if (is_ours) {
+      take_up(task);
+      return say_last_words(task);
+    }
     let_go();
     settle();
   });

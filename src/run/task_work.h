@@ -40,9 +40,9 @@ class TaskWork {
   /// Claims the task before the first life. `begun` hears why it may not begin, or "": also if
   /// nobody can be asked, for then the claim is tried again while it works. Comes through the loop.
   void begin(std::function<void(const std::string& why_not)> begun);
-  /// It is past its first start: a task that was given back, or taken from it while it was gone,
-  /// is claimed again if nobody else has it.
-  void life_began();
+  /// A life that is not the first began, or it stays for its children again: a task that was given
+  /// back, or taken from it while it was gone, is claimed again if nobody else has it.
+  void goes_on();
   /// After every look. `at_work`: it gets on, or what it waits for has a name.
   void judged(bool at_work, Instant now);
   /// Whoever held it goes on no more, though its keeper stays: somebody else may have the task.
@@ -70,6 +70,8 @@ class TaskWork {
   void beat();
   void on_beat(const Result<TaskAnswer>& answer);
   void hold(const Task& task);
+  [[nodiscard]] bool is_own_claim(const TaskAnswer& answer) const;
+  void take_up(const Task& task);
   void lose(const TaskAnswer& answer);
   void note_closed();
   void remember(TaskClaim::State state);

@@ -381,6 +381,51 @@ TEST_F(TaskWorkTest, stays_claimed_over_a_power_cut) {
   EXPECT_EQ(tasks.history(), (std::vector<std::string>{"in_progress 1", "closed 1"}));
 }
 
+/// Claimed a second time, which a power cut takes from what its keeper knew.
+class TaskClaimedTwiceTest : public TaskWorkTest {
+ protected:
+  void claim_twice(Duration work, int code) {
+    kept.agent.restart = RestartPolicy::never;
+    work_for(work, code);
+    kept.start_keeper();
+    universe.run_for(1min);
+    const std::string first = kept.text_of("task.json");
+    universe.reboot();
+    tasks.take_back("t1");
+    kept.start_keeper();
+    universe.run_for(1min);
+    ASSERT_EQ(task().fence, 3);
+    universe.kill(kept.keeper);
+    universe.disk.write(std::string(Kept::kFolder) + "/task.json", first);
+    kept.start_keeper();
+  }
+  [[nodiscard]] std::vector<std::string> history(const std::string& end) {
+    return {"in_progress 1", "open 2", "in_progress 3", end};
+  }
+};
+
+TEST_F(TaskClaimedTwiceTest, is_beaten_by_the_claim_that_it_forgot) {
+  claim_twice(3h, 0);
+  EXPECT_GE(beats(1h).size(), 10U);
+  EXPECT_EQ(told("it has lost its task"), 0);
+  universe.run_for(3h);
+  EXPECT_EQ(tasks.history(), history("closed 3"));
+}
+
+TEST_F(TaskClaimedTwiceTest, is_closed_by_the_claim_that_it_forgot) {
+  claim_twice(3min, 0);
+  universe.run_for(10min);
+  EXPECT_EQ(task().last_heartbeat, std::nullopt) << "too soon for a beat";
+  EXPECT_EQ(tasks.history(), history("closed 3"));
+}
+
+TEST_F(TaskClaimedTwiceTest, is_given_back_by_the_claim_that_it_forgot) {
+  claim_twice(3min, 3);
+  universe.run_for(10min);
+  EXPECT_EQ(tasks.history(), history("open 3"));
+  EXPECT_EQ(task().assignee, std::nullopt);
+}
+
 TEST_F(TaskWorkTest, is_given_back_by_one_that_is_held_and_claimed_again_when_it_may_go_on) {
   bool fails = true;
   behave([&fails](SimSelf& self) {

@@ -146,6 +146,7 @@ std::string format_heartbeat(const Heartbeat& heartbeat) {
   };
   if (heartbeat.silent_since > 0) json["silent_since"] = rounded_seconds(heartbeat.silent_since);
   if (heartbeat.leaving) json["leaving"] = true;
+  if (heartbeat.stays) json["stays"] = true;
   if (heartbeat.asks_parent) json["asks_parent"] = true;
   if (heartbeat.person_told) json["person_told"] = true;
   if (!heartbeat.work_phase.empty()) json["work_phase"] = name_of(heartbeat.work_phase);
@@ -179,6 +180,7 @@ Result<Heartbeat> parse_heartbeat(std::string_view text) {
       .exit = read_exit(*object),
       .note = shown_text(*object, "note", kLongestNote),
       .leaving = flag_field(*object, "leaving"),
+      .stays = flag_field(*object, "stays"),
       .asks_parent = flag_field(*object, "asks_parent"),
       .person_told = flag_field(*object, "person_told"),
       .work_phase = shown_text(*object, "work_phase", kLongestName),

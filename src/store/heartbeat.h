@@ -6,7 +6,7 @@
 //   role, status            starting | running | paused | completed | withdrawn
 //   boot_id, pid_ns, start_ticks, keeper_pid, keeper_start_ticks, life, agent, session
 //   verdict, phase, since, because, next, budget, outcome, ended_by, exit, note, leaving,
-//   asks_parent, work_phase, task, children, divergence, degraded
+//   stays, asks_parent, work_phase, task, children, divergence, degraded
 //
 // Its mtime is the last beat. Other systems write the first five fields only; all of ours may be
 // missing. Anything else in the file is kept out of our way and lost at the next rewrite.
@@ -69,6 +69,7 @@ struct Heartbeat {
   Exit exit;                 // of the last life
   std::string note;          // one line for people: why a start failed, what STATUS= said
   bool leaving = false;      // its parent is gone: it is given time to end, and nobody may adopt it
+  bool stays = false;        // its own work is over, and it stays for its children
   bool asks_parent = false;  // it waits for its own parent
   bool person_told = false;  // it is in trouble, and left to a person who was told of it
   std::string work_phase;    // how far its work is, in its own words; ""
