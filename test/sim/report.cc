@@ -22,6 +22,7 @@ namespace {
 
 constexpr const char* kReadme = "README.md";
 constexpr const char* kNothing = "–";
+constexpr const char* kMixed = "mixed";
 
 // --- Playing -------------------------------------------------------------------------------------
 
@@ -290,6 +291,12 @@ often your agents hang.
   do.
 )";
 
+constexpr std::string_view kMixedIs =
+    R"(`mixed` are worlds of their own, which the other rules could not live in: agents of all policies
+side by side, of which some are asked whether they still answer and are written to, and beside them
+some that want to lead, and services that beat.
+)";
+
 std::string violations_text(const std::vector<Subject>& ours) {
   std::string text;
   std::uint64_t worlds = 0;
@@ -373,6 +380,7 @@ Reliability measure(const ReportSettings& settings, const ReportListener& listen
     measured.ours.push_back(
         play(policy, fmt::format("Tend, policy {}", policy), policy, play_here));
   }
+  measured.ours.push_back(play(kMixed, "Tend, everything together", "", play_here));
   for (std::size_t i = 0; i < kRivalCount; ++i) {
     measured.others.push_back(play(rivals()[i].name, rivals()[i].title, "agent", kPlays.at(i)));
   }
@@ -399,6 +407,7 @@ std::string format_report(const Reliability& measured) {
   text.append("\n## How it is measured\n\n").append(kHow);
   text += "\n## Violations\n\n" + violations_text(measured.ours);
   text += "\n## Tend\n\n" + score_table("policy", measured.ours);
+  text.append("\n").append(kMixedIs);
   text += "\nTime to find a stall, in minutes, half of them / 99 of 100, by the kind of hang:\n\n";
   text += hang_table(measured.ours);
   text.append("\n## Other rules\n\n").append(kOthers) += "\n" + rules_text();
