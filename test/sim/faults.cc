@@ -133,10 +133,9 @@ void SeededWorld::strike_processes(const Fault& fault) {
     case FaultKind::pause_agent:
       return pause(processes_of(fault.whom, Owner::Is::agent), fault.lasts, "");
     case FaultKind::two_keepers:
-      if (const std::string folder = folder_of(fault.whom);
-          !folder.empty() && truth_.agents.at(fault.whom).asked_for) {
-        put_keeper_on(folder);
-        put_keeper_on(folder);
+      if (is_registered(fault.whom)) {
+        put_keeper_on(folder_of(fault.whom));
+        put_keeper_on(folder_of(fault.whom));
       }
       return;
     case FaultKind::reload:
@@ -277,7 +276,8 @@ void SeededWorld::restart_machine(const SimReboot& how) {
   for (auto& [name, agent] : truth_.agents) {
     if (LifeTruth* const life = agent.life()) end_life(*life);
   }
-  base_ += (universe.now() - origin_) + how.takes;
+  base_ += universe.now() - origin_;
+  origin_ = universe.now();
   owners_.clear();
   paused_.clear();
   patrols_.clear();
@@ -286,6 +286,7 @@ void SeededWorld::restart_machine(const SimReboot& how) {
   universe.reboot(how);
   endings_.clear();  // files are not what they were
   heal();            // also what came back from before
+  base_ += how.takes;
   origin_ = universe.now();
   last_fault_ = std::max(last_fault_, elapsed());
   break_off_sending();
@@ -511,6 +512,7 @@ void SeededWorld::on_half_a_merge(const std::string& /*into*/, std::int64_t by) 
 
 void SeededWorld::sleep(Duration lasts) {
   universe.sleep_machine(lasts);
+  slept_ += lasts;
   unfit_.push_back({"", elapsed(), elapsed() + kUnfitAfter});
   last_fault_ = std::max(last_fault_, elapsed());
 }

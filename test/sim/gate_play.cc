@@ -116,6 +116,7 @@ void SeededWorld::on_words(std::int64_t from, const std::string& fifo, std::stri
   const QuestionTruth put{.id = question, .by = from, .asked = awake()};
   for (const auto& check : checks_) check->on_question(truth_.agents.at(at->second), put);
   life->questions.push_back(put);
+  life->asked_by = from;
 }
 
 void SeededWorld::note_down(const std::string& agent) {
@@ -129,12 +130,16 @@ void SeededWorld::note_keeper_end(const std::string& agent) {
   if (says && says->degraded_since > 0) truth_.agents.at(agent).well.reset();
 }
 
-/// Only one that was down is of interest.
+/// An answer to what an earlier keeper asked is refused. Only one that was down is of interest.
 void SeededWorld::on_answer(const std::string& agent) {
+  AgentTruth& truth = truth_.agents.at(agent);
+  const auto keepers = processes_of(agent, Owner::Is::keeper);
+  const bool is_heard = std::ranges::find(keepers, truth.life()->asked_by) != keepers.end();
+  truth.answered = unslept();
+  if (!truth.well && is_heard) truth.well = elapsed();
   const auto says = heartbeat_of(agent);
   if (!says || says->degraded_since <= 0) return;
   send_when(SendsWhen::answer, agent);
-  const auto keepers = processes_of(agent, Owner::Is::keeper);
   if (!keepers.empty()) {
     if (const auto fault = next_awaited(FaultKind::keeper_at_clear)) {
       universe.kill_at_call(keepers.front(), fault->number, fault->number % 2 == 0);

@@ -424,8 +424,6 @@ class Model : public std::enable_shared_from_this<Model> {
     life().questions.clear();
     if (!is_written) return;
     life().answered = true;
-    agent_.answered = world_.elapsed();
-    if (!agent_.well) agent_.well = world_.elapsed();
     world_.on_answer(plan_.name);
   }
   void rest(Duration left) {

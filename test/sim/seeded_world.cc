@@ -371,6 +371,16 @@ void SeededWorld::put_keeper_on(const std::string& folder) {
   universe.start_command(launch);
 }
 
+bool SeededWorld::is_registered(const std::string& agent) const {
+  const AgentTruth& truth = truth_.agents.at(agent);
+  const std::string folder = folder_of(agent);
+  if (folder.empty() || !truth.asked_for) return false;
+  const std::string& lead = truth.plan->parent;
+  if (lead.empty()) return true;
+  const auto registry = universe.disk.read(folder_of(lead) + "/" + std::string(kChildrenFile));
+  return registry && registry->contains(folder + "/" + std::string(kHeartbeatFile));
+}
+
 // --- What happens --------------------------------------------------------------------------------
 
 AgentTruth* SeededWorld::begin_life(SimSelf& self) {

@@ -94,6 +94,8 @@ class SeededWorld final : public Surroundings, SimObserver {
 
   // For checks and models.
   [[nodiscard]] Duration elapsed() const override;
+  /// The same without what the machine slept, in this boot and before it.
+  [[nodiscard]] Duration unslept() const { return elapsed() - slept_; }
   [[nodiscard]] Duration awake() const override { return universe.awake(); }
   [[nodiscard]] WallTime wall() const override { return universe.wall(); }
   [[nodiscard]] Truth& truth() override { return truth_; }
@@ -180,6 +182,8 @@ class SeededWorld final : public Surroundings, SimObserver {
                  std::map<std::string, std::string> variables);
   std::shared_ptr<void> keep(Machine& machine, const Launch& launch);
   void put_keeper_on(const std::string& folder);
+  /// Whoever its lead has not registered is nobody's to begin: its dispatch is under way.
+  [[nodiscard]] bool is_registered(const std::string& agent) const;
   void end_life(LifeTruth& life);
   /// It has a process or a keeper.
   void note_kept(const std::string& agent);
@@ -336,6 +340,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   std::uint64_t merges_break_ = 0;                    // that many more
   std::map<FaultKind, std::deque<Fault>> awaited_;    // faults that wait for their moment
   Duration base_{};
+  Duration slept_{};
   Instant origin_{};
   Duration last_fault_{};
   Duration next_recover_{};

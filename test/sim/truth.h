@@ -52,9 +52,10 @@ struct LifeTruth {
   std::function<void()> wake;         // ends that hang, if it is one that can end
   std::vector<std::int64_t> helpers;  // pids
   std::vector<QuestionTruth> questions;
-  bool rests = false;     // its turn is over, and it listens
-  bool in_call = false;   // it is shown to be in one
-  bool answered = false;  // a question
+  std::int64_t asked_by = 0;  // the pid of the keeper that asked last; 0: nobody did
+  bool rests = false;         // its turn is over, and it listens
+  bool in_call = false;       // it is shown to be in one
+  bool answered = false;      // a question
   std::optional<Duration>
       idle_since;  // it has nothing left to do but what it is told; of the world
 };
@@ -77,9 +78,9 @@ struct AgentTruth {
   std::vector<std::string> wrote;  // names of files in its work tree
   std::vector<LifeTruth> lives;
   std::vector<std::string> children;
-  // Of one that is asked; times of the world.
-  std::optional<Duration> well;      // since when it is, as everybody could know
-  std::optional<Duration> answered;  // the last question
+  // Of one that is asked.
+  std::optional<Duration> well;      // since when it is, as everybody could know; of the world
+  std::optional<Duration> answered;  // the last question; of the world, less its sleep
   std::string last_question;         // that it heard
 
   [[nodiscard]] LifeTruth* life() {

@@ -21,12 +21,13 @@ class GateTold final : public Check {
   [[nodiscard]] std::string_view name() const override { return "outage told once"; }
 
   void on_end(const SimFacts& /*process*/, const Owner& owner) override {
-    if (owner.is == Owner::Is::agent) went_[owner.agent] = world.elapsed();
+    if (owner.is == Owner::Is::agent) went_[owner.agent] = world.unslept();
   }
   void on_reply(const ReplyTruth& reply, const std::string& agent) override {
     Told& told = told_[reply.incident];
     if (told.agent.empty()) {
-      told = {.agent = agent, .sender = reply.sender, .first = reply.at, .went = went_[agent]};
+      told = {
+          .agent = agent, .sender = reply.sender, .first = world.unslept(), .went = went_[agent]};
     }
     if (told.sender != reply.sender) {
       violated(fmt::format("{} is told what is for {}", reply.sender, told.sender));
@@ -54,8 +55,8 @@ class GateTold final : public Check {
   struct Told {
     std::string agent;
     std::string sender;
-    Duration first{};
-    Duration went{};  // its agent, before that
+    Duration first{};  // times are of the world, less its sleep
+    Duration went{};   // its agent, before that
     std::uint64_t begins = 0;
     bool knows = false;
     bool knows_end = false;

@@ -1,16 +1,19 @@
 // Nobody is warned of, asked or told about before a beat of it is missed: time in which the machine
 // slept and steps of the calendar are no silence.
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/duration.h"
 #include "checks/check.h"
 #include "judge/patrol.h"
+#include "run/patrol_process.h"
 #include "store/tasks.h"
 
 namespace tend::sim {
@@ -33,7 +36,7 @@ class PatrolEarly final : public Check {
     if (sign == signs_.end() || !sign->second.not_before || event.text.contains(": open for "))
       return;
     const Duration silent = world.awake() - *sign->second.not_before;
-    if (silent >= sign->second.interval) return;
+    if (silent >= sign->second.interval || is_between_steps(*sign->second.not_before)) return;
     violated(fmt::format("{} after {} of silence: {}", event.action, format_duration(silent),
                          event.text));
   }
@@ -43,7 +46,11 @@ class PatrolEarly final : public Check {
     // How long they were silent before this boot, only its calendar says.
     const bool other_boot =
         std::exchange(boot_, world.universe.boot_id()) != world.universe.boot_id();
-    if (other_boot) signs_.clear();
+    if (other_boot) {
+      signs_.clear();
+      steps_.clear();
+    }
+    note_step(other_boot);
     std::map<std::string, Sign> now;
     const auto read = database_->each(
         "SELECT id, fence, coalesce(last_heartbeat, updated_at), context FROM tasks "
@@ -68,6 +75,23 @@ class PatrolEarly final : public Check {
   }
 
  private:
+  void note_step(bool other_boot) {
+    const Duration ahead =
+        std::chrono::duration_cast<Duration>(world.wall().time_since_epoch()) - world.elapsed();
+    const Duration step = ahead - std::exchange(ahead_, ahead);
+    if (!other_boot && (step >= kStep || step <= -kStep)) steps_.push_back(world.awake());
+  }
+  /// Of two steps between two sweeps a patrol sees the sum, and not which sign came before which.
+  [[nodiscard]] bool is_between_steps(Duration sign) const {
+    const Duration sweep = with_interval({}, world.scenario.patrol).sweeps.longest;
+    const auto before = std::ranges::any_of(steps_, [&](Duration step) {
+      return step <= sign + SeededWorld::kTick && step >= sign - sweep;
+    });
+    return before && std::ranges::any_of(steps_, [&](Duration step) { return step >= sign; });
+  }
+
+  static constexpr Duration kStep = std::chrono::seconds{1};
+
   struct Sign {
     std::int64_t fence = 0;
     std::int64_t at = 0;
@@ -78,7 +102,9 @@ class PatrolEarly final : public Check {
   std::unique_ptr<Database> database_;
   std::map<std::string, Sign> signs_;  // by task, at the last tick
   std::string boot_;
-  Duration not_before_{};  // the last tick
+  Duration ahead_{};             // the calendar, of the world's time
+  std::vector<Duration> steps_;  // of it, in awake time of this boot
+  Duration not_before_{};        // the last tick
 };
 
 }  // namespace

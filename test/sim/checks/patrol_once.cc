@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -146,7 +147,26 @@ class PatrolOnce final : public Check {
     }
     const bool taken = text.contains("taken from a worker that is gone");
     const char* const rung = !of_task ? "incident" : taken ? "reassign" : "escalate";
+    if (of_task && !taken && is_silent_anew(whose, text)) forget({"escalate"}, whose);
     count(rung, whose, text, begun_.size());
+  }
+  /// Who was told of it was not told that it is over, where there was no room for that: the next
+  /// word says itself since when it is silent again.
+  bool is_silent_anew(const std::string& task, const std::string& text) {
+    const auto before = told_at_.find(task);
+    const auto silence = silence_in(text);
+    const bool is_anew =
+        before != told_at_.end() && silence && world.elapsed() - *silence > before->second;
+    told_at_[task] = world.elapsed();
+    return is_anew;
+  }
+  static std::optional<Duration> silence_in(const std::string& text) {
+    constexpr std::string_view kBefore = "it counts as silent for ";
+    const std::size_t begin = text.find(kBefore);
+    if (begin == std::string::npos) return std::nullopt;
+    const std::size_t from = begin + kBefore.size();
+    const auto silence = parse_duration(text.substr(from, text.find_first_of("\";:", from) - from));
+    return silence ? std::optional(*silence) : std::nullopt;
   }
   void take_ping(const std::string& task) {
     count("ping", task, task, begun_.size());
@@ -177,6 +197,7 @@ class PatrolOnce final : public Check {
   std::unique_ptr<Database> database_;
   std::map<std::pair<std::string, std::string>, Said> said_;  // what, about what
   std::map<std::string, double> warned_at_;                   // by the calendar
+  std::map<std::string, Duration> told_at_;                   // people, of the world
   std::vector<double> begun_;                                 // patrols, by the calendar
   bool many_are_silent_ = false;
   std::vector<std::string> asked_amid_;

@@ -27,6 +27,7 @@ class PatrolWatched final : public Check {
   void on_patrol(std::size_t at_work) override {
     asked_for_ = true;
     if (at_work > 1) violated(fmt::format("{} patrols are at work", at_work));
+    missing_since_ = world.awake();  // one that is stopped at once was there, too
   }
   void on_tick() override {
     const Duration now = world.awake();
