@@ -301,6 +301,18 @@ TEST(Patrol, tries_again_what_could_not_be_done_and_escalates_all_the_same) {
                         {15min, escalate}}));
 }
 
+TEST(Patrol, takes_progress_for_an_answer_also_where_the_ping_could_not_be_sent) {
+  Home home;
+  home.add("T");
+  for (Duration time = 1min; time <= 14min; time += 1min) {
+    home.rungs_at(time);
+    home.memory("T").not_done(ping);
+  }
+  home.pong(14min);
+  EXPECT_EQ(home.rungs_at(15min), Rungs{});
+  EXPECT_EQ(home.at(15min).silence, 1min);
+}
+
 TEST(Patrol, forgets_a_task_that_is_not_there_any_more) {
   Home home;
   home.add("T");

@@ -253,7 +253,7 @@ TEST(ChildVerdicts, of_one_that_lives_count_only_while_a_keeper_stands_by_them) 
 TEST(ChildVerdicts, of_one_in_trouble_that_was_left_to_a_person_are_waiting) {
   Heartbeat says = ended(Status::running, WorkOutcome::none);
   says.life = 2;
-  for (const Verdict verdict : {Verdict::stalled, Verdict::looping}) {
+  for (const Verdict verdict : {Verdict::stalled, Verdict::looping, Verdict::unknown}) {
     says.verdict = verdict;
     says.person_told = false;
     EXPECT_EQ(child_verdict_of(says, ChildKeeper::alive), verdict);

@@ -72,6 +72,44 @@ TEST_F(Hire, gives_the_name_again_of_one_whose_folder_is_gone_or_no_agents_any_m
   EXPECT_EQ(take_on("later"), "");
 }
 
+TEST_F(Hire, holds_the_name_of_one_whose_word_that_it_was_over_is_lost) {
+  EXPECT_EQ(take_on("later"), "");
+  const std::string first = folder_of("later");
+  universe.disk.remove(first + "/agent.json");
+  EXPECT_EQ(take_on("later"), "");
+  const std::string second = folder_of("later");
+  Machine& machine = universe.machine("tend");
+  const auto home = machine.folders.open(Kept::kHome);
+  EXPECT_EQ(hold_name(machine, **home, "later", second), true);
+  EXPECT_EQ(hold_name(machine, **home, "later", first), false) << "another one has it";
+  universe.disk.remove(second + "/agent.json");
+  EXPECT_EQ(hold_name(machine, **home, "later", first), true) << "that one is no agent any more";
+  EXPECT_EQ(folder_of("later"), first);
+}
+
+TEST_F(Hire, does_not_begin_one_whose_name_was_given_away) {
+  kept.start_keeper();
+  universe.run_for(10s);
+  const std::string before = kept.text_of(".heartbeat");
+  stop();
+  universe.run_for(1min);
+  ASSERT_TRUE(kept.over());
+  EXPECT_EQ(take_on("worker-s1"), "");
+  const std::string second = folder_of("worker-s1");
+  universe.disk.write(Kept::path(".heartbeat"), before);  // a power cut took its last word
+  universe.disk.remove(Kept::path("intent.json"));
+  universe.disk.remove(Kept::path(".lock"));
+  universe.disk.remove(Kept::path("journal.jsonl"));
+  universe.reboot();
+  kept.start_keeper();
+  universe.disk.write(Kept::kHome + std::string("/names/worker-s1"), second + "\n");
+  universe.run_for(5min);
+  EXPECT_TRUE(kept.workers().empty());
+  EXPECT_EQ(kept.heartbeat().outcome, WorkOutcome::failed);
+  EXPECT_EQ(kept.heartbeat().ended_by,
+            "its name was given to another agent while it counted as over");
+}
+
 TEST_F(Hire, looks_at_no_agent_but_the_one_of_that_name) {
   for (int i = 0; i < 50; ++i) EXPECT_EQ(take_on("agent-" + std::to_string(i)), "");
   const std::uint64_t before = calls();

@@ -397,6 +397,22 @@ TEST_F(KeeperGate,
   kept.check_replay();
 }
 
+TEST_F(KeeperGate, one_that_cannot_be_seen_is_not_said_to_be_well) {
+  kept.start_keeper();
+  universe.run_for(10s);
+  universe.kill(kept.keeper);
+  kill_worker();
+  EXPECT_EQ(receive("one"), "auto-replied");
+  universe.looking_fails = "Permission denied";
+  kept.start_keeper();
+  universe.run_for(3min);
+  EXPECT_EQ(told(), std::vector<std::string>{}) << "it answered once, and may be gone";
+  universe.looking_fails.clear();
+  universe.run_for(10min);
+  EXPECT_EQ(told(), std::vector<std::string>{"all-clear ann"});
+  EXPECT_EQ(kept.heartbeat().life, 2U);
+}
+
 /// An outage of its own, in which the keeper is killed at one call.
 class KilledInRecovery final : public KeeperGate {
  public:

@@ -259,6 +259,22 @@ TEST_F(TreeParent, that_is_back_is_known_also_to_a_keeper_that_was_put_on_meanwh
   family.check();
 }
 
+TEST_F(TreeParent, that_was_back_for_a_moment_gives_its_children_their_time_anew) {
+  grow({"coder"});
+  lose_lead();
+  universe.run_for(100s);
+  family.cannot_be_kept["lead"] = false;
+  family.behaves["lead"] = [](SimSelf& self) { self.exit(1); };
+  const auto keeper = family.put_keeper_on("lead");
+  universe.run_for(12s);
+  universe.kill(keeper);
+  family.kill_agents("lead");
+  universe.run_for(100s);
+  EXPECT_EQ(family.agents("coder").size(), 1U);
+  EXPECT_NE(family.verdict("coder"), "orphaned");
+  family.check();
+}
+
 TEST_F(TreeParent, that_is_back_makes_no_orphan_of_one_that_died_unseen_meanwhile) {
   grow({"coder"});
   lose_lead();

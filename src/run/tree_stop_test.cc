@@ -235,6 +235,32 @@ TEST_F(TreeRecovery, brings_back_the_children_of_one_that_waited_for_them) {
   EXPECT_EQ(family.heartbeat("coder").life, 2U);
 }
 
+TEST_F(TreeRecovery, brings_a_lead_that_stayed_for_its_child_back_to_it) {
+  family.behaves["coder"] = [](SimSelf& self) {
+    talk(self);
+    if (self.variable("TEND_LIFE") == "2") self.after(1min, end_well);
+  };
+  family.behaves["lead"] = work_for(30s);
+  grow({"coder"});
+  universe.run_for(1min);
+  EXPECT_TRUE(family.agents("lead").empty());
+  EXPECT_TRUE(family.heartbeat("lead").stays);
+  terminate_all_keepers();
+  universe.run_for(1min);
+  EXPECT_TRUE(family.over("lead")) << "for now";
+  universe.reboot();
+  EXPECT_TRUE(family.recover());
+  universe.run_for(30s);
+  EXPECT_EQ(family.agents("coder").size(), 1U);
+  EXPECT_TRUE(family.agents("lead").empty()) << "its own work is over";
+  EXPECT_TRUE(family.heartbeat("lead").stays);
+  universe.run_for(10min);
+  EXPECT_EQ(family.outcome("coder"), "done");
+  EXPECT_EQ(family.outcome("lead"), "done");
+  EXPECT_EQ(family.heartbeat("lead").life, 1U);
+  family.check();
+}
+
 TEST_F(TreeRecovery, goes_on_also_if_the_shutdown_did_not_wait_for_the_end) {
   for (const char* name : {"lead", "mid", "leaf"}) {
     family.behaves[name] = [](SimSelf& self) {

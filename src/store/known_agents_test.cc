@@ -54,6 +54,18 @@ using Names = std::vector<std::string>;
 
 TEST_F(KnownAgents, are_none_in_a_new_home) { EXPECT_EQ(all(), Names{}); }
 
+TEST_F(KnownAgents, are_known_also_below_one_whose_heartbeat_cannot_be_read) {
+  add("20260308-100000-aaaa", "lead");
+  add("20260308-100000-aaaa/coding/20260308-110000-bbbb", "child");
+  const std::string lead = kSessions + "20260308-100000-aaaa";
+  universe.disk.write(lead + "/agent.json", "{}");
+  universe.disk.make_unreadable(lead + "/.heartbeat");
+  const Names names = all();
+  ASSERT_EQ(names.size(), 2U);
+  EXPECT_TRUE(names.front().contains("Permission denied")) << names.front();
+  EXPECT_EQ(names.back(), "child");
+}
+
 TEST_F(KnownAgents, come_parents_first_and_older_before_newer) {
   add("20260309-100000-aaaa", "newer");
   add("20260308-100000-bbbb", "older");
