@@ -86,6 +86,9 @@ class CarriedOut final : public Check {
       ending_.erase(begun);
       return;
     }
+    // Who is held, and a person was told, is not ended before that is over.
+    const auto says = world.heartbeat_of(name);
+    if (begun->second.was_left && says && says->verdict == Verdict::looping) note_left(name);
     const Duration may_take = end_may_take(agent, begun->second);
     if (world.elapsed() - begun->second.at < may_take || !was_calm(begun->second.at)) return;
     violated(fmt::format("{} life {} is being ended since {} s, and runs", name, life.number,
