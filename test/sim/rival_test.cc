@@ -327,7 +327,7 @@ TEST(Report, measures_every_policy_and_every_rival_the_same_way_twice) {
   const ReportSettings settings{.first = 3, .count = 1, .hours = 1h, .jobs = 2};
   const auto quiet = [](const std::string&, const Played&, const Tally&) {};
   const Reliability once = measure(settings, quiet);
-  EXPECT_EQ(once.ours.size(), 5U);
+  EXPECT_EQ(once.ours.size(), 6U);
   EXPECT_EQ(once.others.size(), kRivalCount);
   EXPECT_EQ(format_report(once), format_report(measure(settings, quiet)));
 }

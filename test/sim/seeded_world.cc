@@ -361,6 +361,8 @@ std::shared_ptr<void> SeededWorld::keep(Machine& machine, const Launch& launch) 
   const auto began = process->keeper->begin();
   if (!began) say(fmt::format("a keeper in {}: {}", path, began.error().text));
   if (!began || *began != Keeper::Began::keeping) machine.loop.stop();
+  // One that could not begin is seen by nobody.
+  if (began && *began == Keeper::Began::keeping) note_kept(agent->agent);
   return process;
 }
 
@@ -433,7 +435,6 @@ void SeededWorld::on_exec(const SimFacts& process) {
       }
       if (!owner.agent.empty()) agent_at_[process.command[2]] = owner.agent;
     }
-    note_kept(owner.agent);
   } else if (is_voice(command)) {
     owner = {Owner::Is::agent, variable_in(process.environment, "TEND_AGENT")};
     AgentTruth& agent = truth_.agents.at(owner.agent);
