@@ -76,39 +76,6 @@ TEST_F(Faults, of_a_registry_that_cannot_be_read_leave_a_hanging_agent_alone) {
   expect_working(2);
 }
 
-TEST_F(Faults, of_a_disk_that_loses_the_record_of_a_life_give_no_number_twice) {
-  behave(hang_once);
-  kept.start_keeper();
-  universe.run_for(30s);
-  const std::string first = kept.text_of(".lock");
-  kill_worker();
-  universe.run_for(1min);
-  ASSERT_EQ(kept.heartbeat().life, 2U);
-  universe.reboot();
-  universe.disk.write(kept.path(".lock"), first);
-  kept.start_keeper();
-  universe.run_for(10min);
-  expect_working(3);
-}
-
-TEST_F(Faults, of_a_disk_that_loses_a_life_that_was_begun_do_not_leave_its_agent_dead) {
-  kept.start_keeper();
-  universe.run_for(30s);
-  kill_worker();
-  const auto is_begun = [&] { return kept.text_of("journal.jsonl").contains("life 2 begun"); };
-  ASSERT_TRUE(universe.run_until(is_begun, 1min));
-  const std::string journal = kept.text_of("journal.jsonl");
-  const std::size_t begun = journal.find('\n', journal.find("life 2 begun")) + 1;
-  universe.reboot();
-  universe.disk.write(kept.path("journal.jsonl"), journal.substr(0, begun));
-  universe.disk.remove(kept.path(".heartbeat"));
-  universe.disk.remove(kept.path(".lock"));
-  kept.start_keeper();
-  universe.run_for(10min);
-  EXPECT_EQ(kept.workers().size(), 1U);
-  EXPECT_EQ(word(kept.heartbeat().verdict), "working");
-}
-
 TEST_F(Faults, of_a_full_disk_make_the_next_keeper_as_patient_as_the_one_that_saw_it) {
   behave(hang_once);
   kept.start_keeper();

@@ -458,7 +458,14 @@ void SeededWorld::note_kept(const std::string& agent) {
   const auto since = abandoned_since(agent);
   if (!since) return;
   for (const auto& check : checks_) check->on_kept_again(agent, elapsed() - *since);
+  returned_[agent] = {*since, elapsed()};
   abandoned_.erase(agent);
+}
+
+void SeededWorld::note_abandoned(const std::string& agent) {
+  const auto back = returned_.find(agent);
+  const bool was_seen = back == returned_.end() || elapsed() - back->second.at >= kSeenWithin;
+  abandoned_.emplace(agent, was_seen ? elapsed() : back->second.since);
 }
 
 void SeededWorld::on_end(const SimFacts& process) {
@@ -484,7 +491,7 @@ void SeededWorld::on_end(const SimFacts& process) {
   const bool of_one = owner.is == Owner::Is::agent || owner.is == Owner::Is::keeper;
   if (of_one && processes_of(owner.agent, Owner::Is::agent).empty() &&
       processes_of(owner.agent, Owner::Is::keeper).empty()) {
-    abandoned_.emplace(owner.agent, elapsed());
+    note_abandoned(owner.agent);
   }
 }
 

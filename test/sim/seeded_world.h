@@ -80,6 +80,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   static constexpr const char* kRegistryPart = "registry";
   static constexpr const char* kForeignLeasePart = "lease";
   static constexpr Duration kTick = std::chrono::seconds{20};
+  static constexpr Duration kSeenWithin = std::chrono::seconds{10};  // who looks every five
   static constexpr Duration kRecoverEvery = std::chrono::minutes{10};
   /// Where a patrol sees to keepers, people come by less often.
   static constexpr Duration kRecoverBesidePatrol = std::chrono::hours{1};
@@ -187,6 +188,8 @@ class SeededWorld final : public Surroundings, SimObserver {
   void end_life(LifeTruth& life);
   /// It has a process or a keeper.
   void note_kept(const std::string& agent);
+  /// Who was back for less time than those below look again was not back.
+  void note_abandoned(const std::string& agent);
   [[nodiscard]] const SimNode* file_of(const std::string& agent, std::string_view name) const;
   void finish();
 
@@ -313,6 +316,11 @@ class SeededWorld final : public Surroundings, SimObserver {
   std::deque<Request> requests_;
   std::vector<std::size_t> faults_left_;
   std::map<std::string, Duration> abandoned_;
+  struct Return {
+    Duration since{};  // it had been abandoned
+    Duration at{};
+  };
+  std::map<std::string, Return> returned_;
   std::map<std::int64_t, std::string> paused_;
   struct GoingOn {  // what was true before, and when it was, awake
     Duration progressed{};

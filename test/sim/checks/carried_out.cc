@@ -1,5 +1,6 @@
 // What was begun comes to its end while nothing goes wrong: who is being ended is soon gone, and
 // nobody works on for a parent that is gone.
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -54,6 +55,7 @@ class CarriedOut final : public Check {
 
   /// Whoever comes has its time from there.
   void note_left(const std::string& name) {
+    left_[name] = world.elapsed();
     const auto begun = ending_.find(name);
     if (begun == ending_.end()) return;
     begun->second.at = world.elapsed();
@@ -97,8 +99,11 @@ class CarriedOut final : public Check {
   }
   void look_for_orphan(const std::string& name, const AgentTruth& agent) {
     if (agent.plan->parent.empty() || told_.contains(name)) return;
-    const auto since = world.abandoned_since(agent.plan->parent);
+    auto since = world.abandoned_since(agent.plan->parent);
     const Limits& limits = agent.policy.limits;
+    if (const auto left = left_.find(name); since && left != left_.end()) {
+      since = std::max(*since, left->second);
+    }
     if (!since || world.elapsed() - *since < limits.orphan + limits.grace + kGraceMayTake) return;
     // It must have had a keeper all the time, and nothing else be wrong with it.
     const auto says = world.heartbeat_of(name);
@@ -148,6 +153,7 @@ class CarriedOut final : public Check {
   std::map<std::string, Duration> to_stop_;
   std::map<std::string, Duration> to_stop_below_;
   std::map<std::string, Begun> ending_;
+  std::map<std::string, Duration> left_;  // when nobody looked after it, the last time
   std::map<std::string, bool> told_;
 };
 
