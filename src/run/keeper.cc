@@ -143,14 +143,16 @@ void Keeper::look_at_all(Instant now) {
   // judged.
   const Condition condition = look_at_process();
   const std::uint64_t read_before = senses_->stream_offset();
-  senses_->look(batch_, now, calendar_of_unread(), recorder_->life(), recorder_->shift());
+  const WallTime calendar = calendar_of_unread();
+  senses_->look(batch_, now, calendar, recorder_->life(), recorder_->shift());
   if (is_over(condition.state)) {
     while (senses_->has_more()) {
       judge_now(now);
-      senses_->look(batch_, now, machine_.clock.wall(), recorder_->life(), recorder_->shift());
+      senses_->look(batch_, now, calendar, recorder_->life(), recorder_->shift());
     }
     senses_->flush(batch_, now, condition.exit == ExitStatus{ExitStatus::How::code, 0});
   }
+  if (senses_->problem().empty() && !senses_->has_more()) read_by_ = booted();
   if (probe_) probe_->hear(batch_);
   const Turns turns = senses_->take_turns();
   if (courier_) courier_->hear(batch_, turns);
@@ -179,18 +181,26 @@ void Keeper::look_at_all(Instant now) {
   if (stage_ < Stage::over) schedule();
 }
 
-/// What was printed before a sleep that we have just seen may name a time: its agent waits for it
-/// by a clock that stood still meanwhile.
+/// What is read now may name a time, and have been printed before the calendar was put forward, or
+/// before a sleep that we have just seen: its agent waits for that time by a clock that was not put
+/// forward, and stood still meanwhile.
 WallTime Keeper::calendar_of_unread() {
+  constexpr Duration kPutForwardCounts = 1s;  // what only drifts is put right all the time
   const WallTime wall = machine_.clock.wall();
+  WallTime::duration put_forward{};
+  if (read_by_ && booted() - *read_by_ >= kPutForwardCounts) put_forward = booted() - *read_by_;
   Duration slept{};
   for (const Signal& signal : batch_.signals) {
     if (signal.is == Kind::suspend) slept += signal.seconds;
   }
-  if (slept <= Duration::zero()) return wall;
+  const WallTime awake = wall - std::max(slept, Duration{});
+  if (put_forward + (wall - awake) == 0ms) return wall;
   const auto stream = folder_->facts(std::string(kStreamFile));
-  const bool is_older = stream && *stream && (*stream)->modified <= wall - slept;
-  return is_older ? wall - slept : wall;
+  if (!stream || !*stream) return wall;
+  for (const WallTime then : {awake - put_forward, awake}) {
+    if ((*stream)->modified <= then) return then;
+  }
+  return wall;
 }
 
 bool Keeper::is_over(RunState state) {

@@ -37,6 +37,12 @@ std::string result(const std::string& more = R"("is_error":false)") {
   return R"({"type":"result","subtype":"success",)" + more + "}\n";
 }
 
+std::string held_until(WallTime wall) {
+  const auto resets = std::chrono::duration_cast<std::chrono::seconds>(wall.time_since_epoch());
+  return R"({"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":)" +
+         std::to_string(resets.count()) + "}}\n";
+}
+
 class KeptAgent : public testing::Test {
  protected:
   KeptAgent() {
@@ -269,14 +275,9 @@ TEST_F(KeptAgent, that_receives_something_now_and_then_is_given_more_time) {
 }
 
 TEST_F(KeptAgent, S25_a_limit_that_names_its_end_is_waited_for_until_then_and_spends_nothing) {
-  const auto resets = std::chrono::duration_cast<std::chrono::seconds>(
-      kept.universe.wall().time_since_epoch() + 5h);
-  behave([resets](SimSelf& self) {
+  behave([until = kept.universe.wall() + 5h](SimSelf& self) {
     if (self.variable("TEND_LIFE") != "1") return work(self);
-    self.print(init() +
-               R"({"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":)" +
-               std::to_string(resets.count()) + "}}\n" +
-               result(R"("is_error":true,"api_error_status":429)"));
+    self.print(init() + held_until(until) + result(R"("is_error":true,"api_error_status":429)"));
     self.exit_after(1s, 1);
   });
   kept.start_keeper();
@@ -288,6 +289,43 @@ TEST_F(KeptAgent, S25_a_limit_that_names_its_end_is_waited_for_until_then_and_sp
   EXPECT_EQ(kept.heartbeat().verdict, Verdict::working);
   EXPECT_EQ(kept.heartbeat().resumes_spent, 0U);
   kept.check_replay();
+}
+
+/// It said so by the calendar that was put forward since, and waits by a clock that was not.
+TEST_F(KeptAgent, that_is_held_is_waited_for_though_the_calendar_and_the_journal_were_lost) {
+  behave([until = kept.universe.wall() + 2h](SimSelf& self) {
+    self.variable("TEND_LIFE") == "1" ? self.print(init() + held_until(until)) : work(self);
+  });
+  kept.start_keeper();
+  kept.universe.run_for(5min);
+  kept.universe.kill(kept.keeper);
+  kept.universe.disk.write(kept.path("journal.jsonl"), "not a journal\n");
+  kept.universe.step_wall(3h);
+  kept.start_keeper();
+  kept.universe.run_for(110min);
+  EXPECT_EQ(kept.heartbeat().verdict, Verdict::waiting);
+  EXPECT_EQ(kept.heartbeat().life, 1U);
+  kept.universe.run_for(40min);
+  EXPECT_EQ(kept.heartbeat().life, 2U) << "not for ever";
+}
+
+TEST_F(KeptAgent, that_is_held_where_nobody_read_it_is_waited_for_though_the_calendar_was_set) {
+  behave([until = kept.universe.wall() + 2h](SimSelf& self) {
+    if (self.variable("TEND_LIFE") != "1") return work(self);
+    self.print(init());
+    self.print_after(30s, held_until(until));
+  });
+  kept.start_keeper();
+  kept.universe.run_for(20s);
+  kept.universe.kill(kept.keeper);
+  kept.universe.run_for(1min);
+  kept.universe.step_wall(3h);
+  kept.start_keeper();
+  kept.universe.run_for(110min);
+  EXPECT_EQ(kept.heartbeat().verdict, Verdict::waiting);
+  EXPECT_EQ(kept.heartbeat().life, 1U);
+  kept.universe.run_for(40min);
+  EXPECT_EQ(kept.heartbeat().life, 2U) << "not for ever";
 }
 
 TEST_F(KeptAgent, S26_one_that_only_talks_of_rate_limits_is_no_limited_one) {

@@ -86,6 +86,7 @@ void Keeper::start_process() {
                                                     .process = (*child)->id(),
                                                     .group = order.group,
                                                     .slept = record_.slept,
+                                                    .booted = booted(),
                                                     .unwritten = record_.unwritten});
   if (auto written = lock_->write(record_); !written) {
     record_ = before;

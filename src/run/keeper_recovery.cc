@@ -223,7 +223,7 @@ void Keeper::take_over(const Recorder::Found& found) {
 
 /// By the calendar: what an agent did after that, nobody has seen.
 WallTime Keeper::seen_until(const Recorder::Found& found) {
-  if (found.rebooted || !found.calendar_held) return WallTime::max();
+  if (found.rebooted || !found.calendar_held()) return WallTime::max();
   return machine_.clock.wall() -
          std::chrono::duration_cast<WallTime::duration>(machine_.clock.now() - found.last);
 }
@@ -275,11 +275,15 @@ void Keeper::note_absence(const Recorder::Found& found) {
   const bool died_with_it = record_.process.pid != 0 && record_.process.boot_id != boot;
   if (found.rebooted || died_with_it) batch_.signals.push_back({.is = Kind::fault});
   const bool same_boot = record_.process.boot_id == boot;
-  if (!same_boot) record_.slept = slept_so_far();  // what it slept before it was started is no more
+  if (!same_boot) {  // what was before it was started is no more
+    record_.slept = slept_so_far();
+    record_.booted = booted();
+  }
+  read_by_ = found.calendar_set ? booted() - *found.calendar_set : record_.booted;
   if (found.life == 0) return;
   Duration away = std::max(0ms, machine_.clock.now() - found.last);
   const auto pulse = folder_->facts(std::string(kLockFile));
-  if (found.calendar_held && pulse && *pulse && !record_.unwritten) {
+  if (found.calendar_held() && pulse && *pulse && !record_.unwritten) {
     const auto unseen =
         std::chrono::duration_cast<Duration>(machine_.clock.wall() - (*pulse)->modified);
     if (unseen >= 0ms) away = std::min(unseen, away);
@@ -294,10 +298,16 @@ Duration Keeper::slept_so_far() {
   return std::max(0ms, machine_.clock.now().time_since_epoch() - machine_.clock.awake());
 }
 
+/// By the calendar of now.
+WallTime Keeper::booted() {
+  return std::max(WallTime{}, machine_.clock.wall() - machine_.clock.now().time_since_epoch());
+}
+
 /// For the keeper after us, before our pulse shows. Once a sleep is in the journal, it is not to be
 /// told again; and while nothing can be written there, what it lacks is as good as not looked at.
 void Keeper::remember_own_looks() {
   constexpr Duration kSleepCounts = 1s;
+  constexpr Duration kCalendarCounts = 1s;
   const bool unwritten = !recorder_->problem().empty();
   const Duration slept = slept_so_far();
   const bool is_news = !record_.slept || slept - *record_.slept >= kSleepCounts;
@@ -306,8 +316,11 @@ void Keeper::remember_own_looks() {
   was_mute_ = was_mute_ || unwritten;
   // What was lost may have been a sign of work: whoever comes after us has to be as patient.
   const bool lacks = was_mute_ || (not_ended_before_ && machine_.clock.now() < *not_ended_before_);
-  if (record_.unwritten == lacks && (unwritten || !is_news)) return;
+  const WallTime booted = this->booted();
+  const bool was_put_back = !record_.booted || *record_.booted - booted >= kCalendarCounts;
+  if (record_.unwritten == lacks && (unwritten || !is_news) && !was_put_back) return;
   record_.unwritten = lacks;
+  if (was_put_back) record_.booted = booted;
   if (!unwritten) record_.slept = slept;
   std::ignore = lock_->write(record_);
 }

@@ -33,8 +33,9 @@ class Recorder {
     bool rebooted = false;     // the journal was written before the machine was started anew
     std::vector<Ruling> owed;  // decided, and not known to be done
     Exit exit;                 // how the last life ended, if it did and that was seen
-    /// The calendar was not changed since the last time that was noted.
-    bool calendar_held = false;
+    /// By how much the calendar was put forward since that was noted last. None: not known.
+    std::optional<Duration> calendar_set;
+    [[nodiscard]] bool calendar_held() const;
     std::string problem;  // why what was there could not be used
   };
 

@@ -11,7 +11,7 @@
 namespace tend {
 namespace {
 
-constexpr double kCalendarMayDrift = 2;  // seconds
+constexpr Duration kCalendarMayDrift = std::chrono::seconds{2};
 
 double calendar(Machine& machine) {
   return std::chrono::duration<double>(machine.clock.wall().time_since_epoch()).count();
@@ -20,6 +20,10 @@ double calendar(Machine& machine) {
 double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
+
+bool Recorder::Found::calendar_held() const {
+  return calendar_set && std::chrono::abs(*calendar_set) < kCalendarMayDrift;
+}
 
 Result<std::unique_ptr<Recorder>> Recorder::open(Machine& machine, Folder& folder,
                                                  const std::string& name, const Policy& policy,
@@ -62,7 +66,8 @@ Result<std::unique_ptr<Recorder>> Recorder::open(Machine& machine, Folder& folde
   if (!found.rebooted && past->header.at) {
     const double wall = calendar(machine);
     const double ran = seconds(now + r.shift_ - *past->header.at + past->clock_steps);
-    found.calendar_held = std::abs(wall - past->header.wall - ran) < kCalendarMayDrift;
+    const double set = std::clamp(wall - past->header.wall - ran, -1e9, 1e9);
+    found.calendar_set = Duration{static_cast<Duration::rep>(set * 1000)};
   }
   found.exit = past->exit;
   found.offsets = past->offsets;

@@ -4,7 +4,7 @@
 //
 //   {"boot_id":B,"pid_ns":N,"keeper_pid":P,"keeper_start_ticks":T,"life":3,"pid":P,
 //    "start_ticks":T,"group":G,"released":false,"hung":false,
-//    "slept_ms":0,"unwritten":false}
+//    "slept_ms":0,"booted_ms":B,"unwritten":false}
 #include "store/life_record.h"
 
 #include <algorithm>
@@ -30,8 +30,14 @@ constexpr auto kSpaces = [] {
 }();
 constexpr std::uint64_t kMostU64 = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kMostPid = std::numeric_limits<std::int32_t>::max();
-constexpr std::uint64_t kMostSlept = std::uint64_t{1} << 48U;
+constexpr std::uint64_t kMostTime = std::uint64_t{1} << 48U;
 constexpr std::uint64_t kMostLife = std::numeric_limits<std::uint32_t>::max();
+
+/// Nothing was booted in 1970.
+std::optional<WallTime> known(Duration since_1970) {
+  if (since_1970 == Duration{}) return std::nullopt;
+  return WallTime{since_1970};
+}
 
 std::string record_json(const LifeRecord& record) {
   return to_line({
@@ -46,6 +52,7 @@ std::string record_json(const LifeRecord& record) {
       {"released", record.released},
       {"hung", record.hung},
       {"slept_ms", record.slept.value_or(Duration{}).count()},
+      {"booted_ms", floor<Duration>(record.booted.value_or(WallTime{})).time_since_epoch().count()},
       {"unwritten", record.unwritten},
   });
 }
@@ -85,6 +92,9 @@ class InOrder {
     left_.remove_prefix(size);
     return found;
   }
+  Duration time(std::string_view before) {
+    return Duration{static_cast<Duration::rep>(number(before, kMostTime))};
+  }
   bool flag(std::string_view before) {
     if (!skip(before)) return no<bool>();
     if (skip("true")) return true;
@@ -119,7 +129,8 @@ std::optional<LifeRecord> parse_own_record(std::string_view text) {
   record.group = in.text(R"(,"group":)");
   record.released = in.flag(R"(,"released":)");
   record.hung = in.flag(R"(,"hung":)");
-  record.slept = Duration{static_cast<Duration::rep>(in.number(R"(,"slept_ms":)", kMostSlept))};
+  record.slept = in.time(R"(,"slept_ms":)");
+  record.booted = known(in.time(R"(,"booted_ms":)"));
   record.unwritten = in.flag(R"(,"unwritten":)");
   if (!in.skip("}") || !in.is_whole()) return std::nullopt;
   return record;
@@ -141,10 +152,11 @@ LifeRecord parse_record(std::string text) {
     return ProcessId{static_cast<std::int64_t>(whole_number(*object, pid, kMostPid)),
                      whole_number(*object, start_ticks, kMostU64), pid_ns, boot_id};
   };
+  const auto time = [&](const char* name) {
+    return Duration{static_cast<Duration::rep>(whole_number(*object, name, kMostTime))};
+  };
   std::optional<Duration> slept;
-  if (find_field(*object, "slept_ms") != nullptr) {
-    slept = Duration{static_cast<Duration::rep>(whole_number(*object, "slept_ms", kMostSlept))};
-  }
+  if (find_field(*object, "slept_ms") != nullptr) slept = time("slept_ms");
   return {
       .keeper = process("keeper_pid", "keeper_start_ticks"),
       .life = static_cast<std::uint32_t>(whole_number(*object, "life", kMostLife)),
@@ -153,6 +165,7 @@ LifeRecord parse_record(std::string text) {
       .released = is_signed || flag_field(*object, "released"),
       .hung = flag_field(*object, "hung"),
       .slept = slept,
+      .booted = known(time("booted_ms")),
       .unwritten = flag_field(*object, "unwritten"),
   };
 }

@@ -32,6 +32,9 @@ struct LifeRecord {
   /// How long the machine had slept since its boot when the judge was told of a sleep last. What it
   /// slept after that while no keeper was there is known by it. None: written by an older version.
   std::optional<Duration> slept;
+  /// When the machine was booted, by the earliest calendar that this life has seen: what it printed
+  /// may name times of that one, whatever it was set to since. None: not known.
+  std::optional<WallTime> booted;
   /// The journal could not be written: it ends before the last look of its keeper. Or that was so a
   /// short while ago, and what the agent did meanwhile may be lost.
   bool unwritten = false;

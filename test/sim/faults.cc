@@ -8,6 +8,7 @@
 
 #include "seeded_world.h"
 #include "store/children.h"
+#include "store/life_record.h"
 
 namespace tend::sim {
 namespace {
@@ -335,6 +336,7 @@ void SeededWorld::await_moment(const Fault& fault) {
     case FaultKind::cut_after_dispatch:
     case FaultKind::wake_in_act:
     case FaultKind::pause_suspect:
+    case FaultKind::set_in_hold:
     case FaultKind::unwritten_sleep:
     case FaultKind::cut_after_telling:
       awaited_[fault.kind].push_back(fault);
@@ -448,12 +450,32 @@ void SeededWorld::strike_hang(const std::string& agent, Duration due) {
     universe.hints = SimHints::lossy;
     lasting(told - due + kEndTakes, [this] { heal(); });
   });
-  universe.after(told + Duration{fault->number / 1000 % kWakesWithin.count()}, [this, agent] {
-    const LifeTruth* const life = truth_.agents.at(agent).life();
-    if (life == nullptr || !life->hang || !life->wake) return;
-    const SimFacts* const process = universe.find(life->process.pid);
-    if (process != nullptr && process->state == RunState::running) life->wake();
-  });
+  const bool at_the_record = fault->number / 5'000'000 % 2 == 0;
+  if (at_the_record) {
+    universe.after(due, [this, agent, told, due] {
+      wake_at_record(agent, elapsed() + told - due + kWakesWithin);
+    });
+    return;
+  }
+  universe.after(told + Duration{fault->number / 1000 % kWakesWithin.count()},
+                 [this, agent] { wake(agent); });
+}
+
+/// In the moment in which its keeper has written down that it ends it, and has not told it yet.
+void SeededWorld::wake_at_record(const std::string& agent, Duration until) {
+  constexpr Duration kAgain = 5ms;  // shorter than that takes
+  const SimNodePtr& record = universe.disk.find(folder_of(agent) + "/" + std::string(kLockFile));
+  if (record != nullptr && record->bytes.contains(R"("hung":true)")) return wake(agent);
+  if (elapsed() >= until) return;
+  universe.after(kAgain, [this, agent, until] { wake_at_record(agent, until); });
+}
+
+/// One that hangs goes on, if it can.
+void SeededWorld::wake(const std::string& agent) {
+  const LifeTruth* const life = truth_.agents.at(agent).life();
+  if (life == nullptr || !life->hang || !life->wake) return;
+  const SimFacts* const process = universe.find(life->process.pid);
+  if (process != nullptr && process->state == RunState::running) life->wake();
 }
 
 /// A keeper sees a sleep and cannot write it down, nor what its agent printed; the next one finds a
@@ -476,6 +498,26 @@ void SeededWorld::strike_unwritten(const std::string& agent) {
     last_fault_ = std::max(last_fault_, elapsed());
     if (saw_it) unfit_.push_back({agent, elapsed(), elapsed() + kMayHaveSpoken, true});
   });
+}
+
+/// When it may go on its stream says by a calendar that is put forward, and its next keeper has
+/// nothing else to go by.
+void SeededWorld::strike_holds() {
+  if (!awaits(FaultKind::set_in_hold)) return;
+  for (const auto& [name, agent] : truth_.agents) {
+    const LifeTruth* const life = agent.life();
+    const std::string journal = folder_of(name) + "/" + std::string(kJournalFile);
+    if (life == nullptr || life->doing != StepKind::rate_limit) continue;
+    if (!universe.disk.exists(journal)) continue;
+    const auto fault = next_awaited(FaultKind::set_in_hold);
+    if (!fault) return;
+    universe.disk.make_unreadable(journal);
+    unreadable_.push_back(journal);
+    kill_keepers(name);
+    universe.step_wall(fault->lasts);
+    put_keeper_on(folder_of(name));
+    lasting(kSeenWithin, [this] { heal(); });
+  }
 }
 
 void SeededWorld::strike_deaf(const Fault& fault) {

@@ -189,6 +189,7 @@ constexpr FaultRow kFaults[] = {
     {FaultKind::wake_in_act, false, false, 8, 0s, 0s},
     {FaultKind::blind_in_act, true, false, 4, 4min, 20min},
     {FaultKind::pause_suspect, false, false, 8, 0s, 0s},
+    {FaultKind::set_in_hold, false, false, 4, 2min, 2h},
     {FaultKind::patrol_first, false, false, 1, 0s, 0s},
     {FaultKind::slow_saving, false, false, 1, 0s, 0s},
     {FaultKind::cut_after_telling, false, false, 2, 0s, 0s},

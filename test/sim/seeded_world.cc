@@ -248,6 +248,7 @@ void SeededWorld::note_order(const std::vector<std::string>& words) {
 
 void SeededWorld::tick() {
   read_events();
+  strike_holds();
   for (const auto& check : checks_) check->on_tick();
 }
 

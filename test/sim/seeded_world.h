@@ -267,9 +267,12 @@ class SeededWorld final : public Surroundings, SimObserver {
   void abandon(const std::string& agent);
   void strike_suspect(const Event& event);
   void strike_deaf(const Fault& fault);
+  void strike_holds();
   void strike_unwritten(const std::string& agent);
   void strike_second_look(const std::string& agent, Duration due);
   void strike_hang(const std::string& agent, Duration due);
+  void wake_at_record(const std::string& agent, Duration until);
+  void wake(const std::string& agent);
   void shut_down(Duration alone);
   void sleep(Duration lasts);
   void strike_processes(const Fault& fault);

@@ -40,7 +40,7 @@ class Resumes final : public Check {
                       FaultKind::kill_agent, FaultKind::reuse_pid, FaultKind::stop_order,
                       FaultKind::pause_order, FaultKind::full_disk, FaultKind::unreadable,
                       FaultKind::deaf_keeper, FaultKind::patrol_first, FaultKind::blind_in_act,
-                      FaultKind::kill_in_hand});
+                      FaultKind::kill_in_hand, FaultKind::set_in_hold});
   }
 
   std::map<std::string, std::deque<Duration>> began_;

@@ -146,5 +146,7 @@ bool has_fault(const Scenario& scenario, std::initializer_list<FaultKind> kinds)
 bool loses_power(const Scenario& scenario);
 /// Files may be lost, or be other than what was written.
 bool loses_files(const Scenario& scenario);
+/// Times that stand in files may not be those of now.
+bool sets_calendar(const Scenario& scenario);
 
 }  // namespace tend::sim

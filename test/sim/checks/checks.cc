@@ -137,9 +137,13 @@ bool loses_power(const Scenario& scenario) {
 
 bool loses_files(const Scenario& scenario) {
   return loses_power(scenario) ||
-         has_fault(scenario,
-                   {FaultKind::full_disk, FaultKind::unreadable, FaultKind::torn_at_call,
-                    FaultKind::newer_version, FaultKind::deaf_keeper, FaultKind::unwritten_sleep});
+         has_fault(scenario, {FaultKind::full_disk, FaultKind::unreadable, FaultKind::torn_at_call,
+                              FaultKind::newer_version, FaultKind::deaf_keeper,
+                              FaultKind::unwritten_sleep, FaultKind::set_in_hold});
+}
+
+bool sets_calendar(const Scenario& scenario) {
+  return has_fault(scenario, {FaultKind::clock_step, FaultKind::set_in_hold});
 }
 
 }  // namespace tend::sim

@@ -42,7 +42,7 @@ class FalseKill final : public Check {
       violated(fmt::format("{} life {} was ended while it waited for {}, which is looked after",
                            to.agent, life->number, child));
     }
-    if (was_asked(sent, agent) || left_work_lying(agent) || may_misread_hold(agent)) return;
+    if (was_asked(sent, agent) || left_work_lying(agent)) return;
     if (life->unheard || (life->patience != kNoLimit && silent >= life->patience - kSlack)) return;
     violated(
         fmt::format("{} life {} was ended {} s after it did something; it may be silent for {}",
@@ -111,15 +111,6 @@ class FalseKill final : public Check {
       if (!ids.empty() && !world.truth().got.contains(*ids.begin())) return true;
     }
     return false;
-  }
-
-  /// When a hold is over the stream says by the calendar. Who cannot read the journal has nothing
-  /// else to go by, also after the calendar was set.
-  [[nodiscard]] bool may_misread_hold(const AgentTruth& agent) const {
-    const LifeTruth& life = *agent.life();
-    return life.doing == StepKind::rate_limit &&
-           has_fault(world.scenario, {FaultKind::clock_step}) &&
-           world.universe.disk.exists(agent.folder + "/journal.jsonl.unusable");
   }
 
   static constexpr double kSeen = 120;

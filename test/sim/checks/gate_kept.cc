@@ -110,7 +110,7 @@ class GateKept final : public Check {
 
   std::set<std::int64_t> given_up_;
   // Then the calendar does not say what came first.
-  const bool steps_ = has_fault(world.scenario, {FaultKind::clock_step});
+  const bool steps_ = sets_calendar(world.scenario);
 };
 
 }  // namespace
