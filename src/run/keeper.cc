@@ -196,11 +196,9 @@ WallTime Keeper::calendar_of_unread() {
   const WallTime awake = wall - std::max(slept, Duration{});
   if (put_forward + (wall - awake) == 0ms) return wall;
   const auto stream = folder_->facts(std::string(kStreamFile));
-  if (!stream || !*stream) return wall;
-  for (const WallTime then : {awake - put_forward, awake}) {
-    if ((*stream)->modified <= then) return then;
-  }
-  return wall;
+  if (!stream || !*stream || (*stream)->modified > awake) return wall;
+  // Of what was printed between two changes of the calendar nobody knows how long ago that was.
+  return std::max(awake - put_forward, (*stream)->modified);
 }
 
 bool Keeper::is_over(RunState state) {

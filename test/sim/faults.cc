@@ -5,9 +5,11 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "seeded_world.h"
 #include "store/children.h"
+#include "store/journal.h"
 #include "store/life_record.h"
 
 namespace tend::sim {
@@ -122,6 +124,7 @@ void SeededWorld::strike_processes(const Fault& fault) {
       for (const std::int64_t pid : processes_of(fault.whom, Owner::Is::keeper)) {
         universe.kill_at_call(pid, fault.number, fault.kind == FaultKind::torn_at_call);
       }
+      if (fault.kind == FaultKind::torn_at_call) note_lossy(fault.whom);
       return;
     case FaultKind::keeper_in_act:
       dies_in_act_.insert_or_assign(fault.whom, fault.number);
@@ -230,16 +233,16 @@ void SeededWorld::strike_machine(const Fault& fault) {
     case FaultKind::slow_disk:
       universe.call_takes = std::chrono::milliseconds{1 + fault.number % 20};
       universe.sync_takes = std::chrono::milliseconds{20 + fault.number % 1000};
-      return lasting(fault.lasts, [this] { heal(); });
+      return goes_wrong(Wrong::slow, fault.lasts);
     case FaultKind::blind:
       universe.looking_fails = "Permission denied";
-      return lasting(fault.lasts, [this] { heal(); });
+      return goes_wrong(Wrong::blind, fault.lasts);
     case FaultKind::no_forks:
       universe.spawning_fails = "Resource temporarily unavailable";
-      return lasting(fault.lasts, [this] { heal(); });
+      return goes_wrong(Wrong::no_forks, fault.lasts);
     case FaultKind::lost_hints:
       universe.hints = SimHints::lossy;
-      return lasting(fault.lasts, [this] { heal(); });
+      return goes_wrong(Wrong::lost_hints, fault.lasts);
     case FaultKind::shutdown:
       return shut_down({});
     case FaultKind::power_cut:
@@ -248,10 +251,9 @@ void SeededWorld::strike_machine(const Fault& fault) {
       return restart_machine({.lost = SimReboot::Lost::torn});
     case FaultKind::lying_disk:
       universe.disk.syncs_lie = true;
-      return lasting(std::min(fault.lasts, kWriteBack / 2), [this] {
-        universe.disk.syncs_lie = false;
-        restart_machine({.lost = SimReboot::Lost::torn});
-      });
+      note_lossy("");
+      return lasting(std::min(fault.lasts, kWriteBack / 2),
+                     [this] { restart_machine({.lost = SimReboot::Lost::torn}); });
     default:
       return;
   }
@@ -284,6 +286,7 @@ void SeededWorld::restart_machine(const SimReboot& how) {
   patrols_.clear();
   senders_.clear();
   takers_.clear();
+  if (how.lost != SimReboot::Lost::nothing) note_lossy("");
   universe.reboot(how);
   endings_.clear();  // files are not what they were
   heal();            // also what came back from before
@@ -303,18 +306,87 @@ void SeededWorld::restart_machine(const SimReboot& how) {
   shutting_down_ = false;
 }
 
+// --- What does not work for a while --------------------------------------------------------------
+
+void SeededWorld::goes_wrong(Wrong what, Duration lasts) {
+  Duration& until = wrong_until_[what];
+  until = std::max(until, elapsed() + lasts);
+  lasting(lasts, [this] { heal_what_is_due(); });
+}
+
+void SeededWorld::make_unreadable(const std::string& agent, const std::string& path,
+                                  Duration lasts) {
+  universe.disk.make_unreadable(path);
+  note_lossy(agent);
+  Duration& until = unreadable_until_[path];
+  until = std::max(until, elapsed() + lasts);
+  lasting(lasts, [this] { heal_what_is_due(); });
+}
+
+void SeededWorld::put_right(Wrong what) {
+  wrong_until_.erase(what);
+  was_wrong_[what] = elapsed();
+  switch (what) {
+    case Wrong::slow:
+      universe.call_takes = {};
+      universe.sync_takes = {};
+      return;
+    case Wrong::blind:
+      return universe.looking_fails.clear();
+    case Wrong::no_forks:
+      return universe.spawning_fails.clear();
+    case Wrong::lost_hints:
+      universe.hints = scenario.lossy_hints ? SimHints::lossy : SimHints::all;
+      return;
+    case Wrong::full:
+      return universe.disk.room.reset();
+  }
+}
+
+void SeededWorld::heal_what_is_due() {
+  for (const Wrong what : kAllWrong) {
+    const auto until = wrong_until_.find(what);
+    if (until != wrong_until_.end() && until->second <= elapsed()) put_right(what);
+  }
+  std::erase_if(unreadable_until_, [this](const auto& one) {
+    const auto& [path, until] = one;
+    if (until > elapsed()) return false;
+    if (universe.disk.exists(path)) universe.disk.make_readable(path);
+    return true;
+  });
+}
+
 /// Everything works again as it should.
 void SeededWorld::heal() {
-  universe.call_takes = {};
-  universe.sync_takes = {};
-  universe.looking_fails.clear();
-  universe.spawning_fails.clear();
-  universe.hints = scenario.lossy_hints ? SimHints::lossy : SimHints::all;
-  universe.disk.room.reset();
-  universe.unseen.clear();
-  for (const std::string& path : unreadable_) {
+  for (const Wrong what : kAllWrong) put_right(what);
+  for (const auto& [path, until] : unreadable_until_) {
     if (universe.disk.exists(path)) universe.disk.make_readable(path);
   }
+  unreadable_until_.clear();
+  universe.unseen.clear();
+  universe.disk.syncs_lie = false;
+}
+
+Duration SeededWorld::since_wrong(Wrong what) const {
+  if (wrong_until_.contains(what)) return {};
+  const auto was = was_wrong_.find(what);
+  return was == was_wrong_.end() ? elapsed() : elapsed() - was->second;
+}
+
+void SeededWorld::note_lossy(const std::string& agent) { lossy_.insert(agent); }
+
+bool SeededWorld::may_have_lost(const std::string& agent) const {
+  if (lossy_.contains("") || lossy_.contains(agent)) return true;
+  const AgentTruth& truth = truth_.agents.at(agent);
+  if (std::ranges::any_of(truth.children,
+                          [&](const std::string& child) { return lossy_.contains(child); })) {
+    return true;
+  }
+  for (std::string above = truth.plan->parent; !above.empty();
+       above = truth_.agents.at(above).plan->parent) {
+    if (lossy_.contains(above)) return true;
+  }
+  return false;
 }
 
 // --- Moments -------------------------------------------------------------------------------------
@@ -409,7 +481,7 @@ void SeededWorld::strike_saved_orphan() {
   const auto fault = next_awaited(FaultKind::blind_in_act);
   if (!fault) return;
   universe.looking_fails = "Permission denied";
-  lasting(fault->lasts, [this] { heal(); });
+  goes_wrong(Wrong::blind, fault->lasts);
 }
 
 /// A second look is due soon.
@@ -448,7 +520,8 @@ void SeededWorld::strike_hang(const std::string& agent, Duration due) {
     universe.call_takes = Duration{1 + number % 20};
     universe.sync_takes = Duration{20 + number % 1000};
     universe.hints = SimHints::lossy;
-    lasting(told - due + kEndTakes, [this] { heal(); });
+    goes_wrong(Wrong::slow, told - due + kEndTakes);
+    goes_wrong(Wrong::lost_hints, told - due + kEndTakes);
   });
   const bool at_the_record = fault->number / 5'000'000 % 2 == 0;
   if (at_the_record) {
@@ -486,6 +559,7 @@ void SeededWorld::strike_unwritten(const std::string& agent) {
   const Duration lasts = std::min(fault->lasts, scenario.lasts - elapsed());
   if (lasts <= Duration::zero()) return;
   universe.disk.room = 0;
+  note_lossy("");
   sleep(lasts);
   universe.after(kLooksAgain, [this, agent] {
     // Room that came back meanwhile is seen by the keeper that dies, and what it knew dies with it.
@@ -493,7 +567,7 @@ void SeededWorld::strike_unwritten(const std::string& agent) {
     const bool saw_it =
         keepers.size() == 1 && !keeper_is_paused(keepers.front()) && universe.disk.room.has_value();
     kill_keepers(agent);
-    heal();
+    put_right(Wrong::full);
     put_keeper_on(folder_of(agent));
     last_fault_ = std::max(last_fault_, elapsed());
     if (saw_it) unfit_.push_back({agent, elapsed(), elapsed() + kMayHaveSpoken, true});
@@ -511,12 +585,10 @@ void SeededWorld::strike_holds() {
     if (!universe.disk.exists(journal)) continue;
     const auto fault = next_awaited(FaultKind::set_in_hold);
     if (!fault) return;
-    universe.disk.make_unreadable(journal);
-    unreadable_.push_back(journal);
+    make_unreadable(name, journal, kSeenWithin);
     kill_keepers(name);
     universe.step_wall(fault->lasts);
     put_keeper_on(folder_of(name));
-    lasting(kSeenWithin, [this] { heal(); });
   }
 }
 
@@ -524,11 +596,9 @@ void SeededWorld::strike_deaf(const Fault& fault) {
   const std::string folder = folder_of(fault.whom);
   const std::string stream = folder + "/stream.jsonl";
   if (folder.empty() || !universe.disk.exists(stream)) return;
-  universe.disk.make_unreadable(stream);
-  unreadable_.push_back(stream);
+  make_unreadable(fault.whom, stream, fault.lasts);
   kill_keepers(fault.whom);
   put_keeper_on(folder);
-  lasting(fault.lasts, [this] { heal(); });
 }
 
 /// What was awaited for too long does not come any more: the world settles.
@@ -565,25 +635,47 @@ void SeededWorld::strike_files(const Fault& fault) {
   const std::string folder = folder_of(fault.whom);
   if (fault.kind == FaultKind::full_disk) {
     universe.disk.room = fault.number % 2000;
-    return lasting(fault.lasts, [this] { heal(); });
+    note_lossy("");
+    return goes_wrong(Wrong::full, fault.lasts);
   }
   if (folder.empty()) return;
   if (fault.kind == FaultKind::unreadable) {
     const std::string path = folder + "/" + random_file(fault.number);
-    if (!universe.disk.exists(path)) return;
-    universe.disk.make_unreadable(path);
-    unreadable_.push_back(path);
-    return lasting(fault.lasts, [this] { heal(); });
+    if (universe.disk.exists(path)) make_unreadable(fault.whom, path, fault.lasts);
+    return;
   }
-  // A version of ours that writes more than this one knows, and a line of another kind.
-  const std::string path = folder + "/" + std::string(kHeartbeatFile);
-  auto text = universe.disk.read(path).value_or("");
-  if (text.starts_with('{')) {
-    universe.disk.write(path, R"({"schema":99,"mood":{"of":"the day"},)" + text.substr(1));
+  leave_other_version(fault, folder);
+}
+
+/// As another version of ours would have left the files, and whoever keeps the agent comes anew.
+void SeededWorld::leave_other_version(const Fault& fault, const std::string& folder) {
+  note_lossy(fault.whom);
+  const bool is_older = fault.number % 3 == 0;
+  for (const std::string_view name : {kHeartbeatFile, kLockFile}) {
+    const std::string path = folder + "/" + std::string(name);
+    auto text = universe.disk.read(path).value_or("");
+    if (!text.starts_with('{')) continue;
+    if (is_older) {
+      const auto before = nlohmann::ordered_json::parse(text, nullptr, false);
+      if (!before.is_object()) continue;
+      auto known = before;
+      for (const char* later : {"slept_ms", "booted_ms", "unwritten", "stays", "silent_since"}) {
+        known.erase(later);
+      }
+      text = known.dump();
+    } else {
+      text = R"({"schema":99,"mood":{"of":"the day"},)" + text.substr(1);
+    }
+    universe.disk.write(path, text);
   }
-  append_line(folder + "/signals.jsonl", R"({"is":"omen","of":"a later version"})");
-  const std::string children = folder + "/" + std::string(kChildrenFile);
-  if (universe.disk.exists(children)) append_line(children, R"({"omen":"of a later version"})");
+  if (!is_older) {
+    append_line(folder + "/signals.jsonl", R"({"is":"omen","of":"a later version"})");
+    const std::string children = folder + "/" + std::string(kChildrenFile);
+    if (universe.disk.exists(children)) append_line(children, R"({"omen":"of a later version"})");
+  }
+  if (fault.number % 2 == 0) return;
+  kill_keepers(fault.whom);
+  if (is_registered(fault.whom)) put_keeper_on(folder);
 }
 
 /// As everybody does who knows that the last one may have been torn.

@@ -82,7 +82,6 @@ class Model : public std::enable_shared_from_this<Model> {
   /// It did something that can be seen. It may be ended only after this much silence.
   void shows(Duration patience) {
     ++world_.truth().progress;
-    if (!world_.can_be_shown()) life().unheard = true;
     const Duration silent = world_.awake() - life().progressed;
     if (life().patience != kNoLimit && silent >= life().patience - kJustBefore) agent_.well.reset();
     life().progressed = world_.awake();
@@ -109,7 +108,15 @@ class Model : public std::enable_shared_from_this<Model> {
   /// A worker that beats need not print.
   void print(const std::string& line) {
     if (plan_.voice == Voice::beats) return self_.touch(agent_.folder + "/.beat");
+    put(line);
+  }
+  /// A disk may be full and have room for this.
+  void put(const std::string& line) {
     self_.print(line);
+    if (world_.can_be_shown()) return;
+    if (self_.read(agent_.folder + "/stream.jsonl").value_or("").ends_with(line)) return;
+    life().unheard = true;
+    life().lost = world_.awake();
   }
   void say() {
     print(speech_->say(++said_));
@@ -253,7 +260,7 @@ class Model : public std::enable_shared_from_this<Model> {
   }
   void use_subagent(Duration takes) {
     const std::string call = fmt::format("s{}-{}", number_, ++calls_);
-    self_.print(speech_->open_subagent(call));
+    put(speech_->open_subagent(call));
     life().in_call = true;
     shows(tool_patience({}));
     speak_as_subagent(call, takes);
@@ -265,27 +272,27 @@ class Model : public std::enable_shared_from_this<Model> {
       return done();
     }
     after(pause, [this, call, left, pause] {
-      self_.print(speech_->say_as_subagent(call, ++said_));
+      put(speech_->say_as_subagent(call, ++said_));
       shows(tool_patience({}));
       speak_as_subagent(call, left - pause);
     });
   }
   void leave_in_background(Duration takes) {
     const std::string call = fmt::format("b{}-{}", number_, ++calls_);
-    self_.print(speech_->open_background(call));
+    put(speech_->open_background(call));
     shows(plan_.voice == Voice::claude ? with_confirm(limits_.background) : tool_patience({}));
     be_done_with_messages();
     after(takes, [this, call] {
-      self_.print(speech_->wake_from_background(call));
+      put(speech_->wake_from_background(call));
       shows(model_patience());
       done();
     });
   }
   void compact(Duration takes) {
-    self_.print(speech_->begin_compaction());
+    put(speech_->begin_compaction());
     if (plan_.voice == Voice::claude) shows(with_confirm(limits_.compact));
     after(takes, [this] {
-      self_.print(speech_->end_compaction());
+      put(speech_->end_compaction());
       say();
       done();
     });
@@ -311,7 +318,7 @@ class Model : public std::enable_shared_from_this<Model> {
   }
   void be_held(Duration left) {
     const Duration pause = dice_.between(30s, 120s);
-    self_.print(speech_->hold(pause));
+    put(speech_->hold(pause));
     shows(with_confirm(plan_.voice == Voice::claude ? pause + 120s : limits_.retry));
     after(pause, [this, left, pause] {
       if (left > pause) return be_held(left - pause);
@@ -321,7 +328,7 @@ class Model : public std::enable_shared_from_this<Model> {
   }
   void ask(Duration takes) {
     const std::string call = fmt::format("q{}-{}", number_, ++calls_);
-    self_.print(speech_->ask(call));
+    put(speech_->ask(call));
     if (plan_.voice == Voice::claude) shows(kNoLimit);
     after(takes, [this] {
       say();
@@ -584,8 +591,7 @@ class Model : public std::enable_shared_from_this<Model> {
   }
   void chatter(std::uint64_t n) {
     if (!speaks()) return;  // a worker's chatter would be beats, and those are what it promised
-    self_.print(speech_->chatter(n));
-    if (!world_.can_be_shown()) life().unheard = true;
+    put(speech_->chatter(n));
     if (n < 3) shows(model_patience());
     after(dice_.between(10s, 30s), [this, n] { chatter(n + 1); });
   }

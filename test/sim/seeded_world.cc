@@ -175,12 +175,11 @@ Outcome SeededWorld::play() {
 
 void SeededWorld::run_to(Duration when) {
   while (elapsed() < when) {
-    rebooted_ = false;
     const auto waits = [this] {
       return rebooted_ || !requests_.empty() || !orders_.empty() || !reloads_.empty();
     };
     universe.run_until(waits, when - elapsed());
-    if (rebooted_) {
+    if (std::exchange(rebooted_, false)) {
       post_faults();
       next_recover_ = elapsed() + 30s + patrol_is_alone_;
       if (std::exchange(patrol_is_alone_, {}) > Duration::zero()) launch_patrol();
@@ -200,6 +199,7 @@ void SeededWorld::serve_requests() {
     const bool done = tend(words) == 0;
     // A pause that is taken back counts as that however long it takes.
     if (done || words.front() == "unpause") note_order(words);
+    if (!done && words.front() == "stop") forget_stop(words);
     if (!done && words.front() == "unpause") unpause_again(words.back());
   }
   while (!requests_.empty()) {
@@ -226,6 +226,18 @@ void SeededWorld::serve_requests() {
     request.self->after(0s,
                         [done = std::move(request.done), exit](SimSelf& me) { done(me, exit); });
   }
+}
+
+/// A command that failed or died before it wrote anything down has ordered nothing.
+void SeededWorld::forget_stop(const std::vector<std::string>& words) {
+  const auto forget = [&](const auto& self, const std::string& name, bool above) -> void {
+    AgentTruth& agent = truth_.agents.at(name);
+    const StopOrder order = order_to(*this, agent);
+    if (!order.stop && !above) agent.stop_ordered = false;
+    if (words.size() < 3) return;  // not the whole tree
+    for (const std::string& child : agent.children) self(self, child, above || order.tree);
+  };
+  forget(forget, words.back(), false);
 }
 
 /// Who is told why it could not be done tries again for as long as things may go wrong.

@@ -52,6 +52,11 @@ struct Unfit {
   bool unwritten = false;  // what the agent did before may be lost
 };
 
+/// What does not work as it should for a while.
+enum class Wrong : std::uint8_t { slow, blind, no_forks, lost_hints, full };
+inline constexpr Wrong kAllWrong[] = {Wrong::slow, Wrong::blind, Wrong::no_forks, Wrong::lost_hints,
+                                      Wrong::full};
+
 /// What came of a world.
 struct Outcome {
   std::vector<Violation> violations;
@@ -123,6 +128,11 @@ class SeededWorld final : public Surroundings, SimObserver {
   [[nodiscard]] std::optional<Duration> patrolled_since() const;
   /// Something of the machine does not work as it should, right now.
   [[nodiscard]] bool is_disturbed() const;
+  /// How long ago that was; zero: it is wrong now.
+  [[nodiscard]] Duration since_wrong(Wrong what) const;
+  /// Files of the agent or of those next to it and above were lost, or were other than what was
+  /// written.
+  [[nodiscard]] bool may_have_lost(const std::string& agent) const;
   /// Its order says so; whoever was to take it back may have died, or a disk have lost that.
   [[nodiscard]] bool is_to_pause(const std::string& agent) const;
   [[nodiscard]] static std::string pidfile_of(const ServicePlan& plan);
@@ -174,6 +184,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   void run_to(Duration when);
   void serve_requests();
   void note_order(const std::vector<std::string>& words);
+  void forget_stop(const std::vector<std::string>& words);
   void unpause_again(const std::string& agent);
   void tick();
   void read_events();
@@ -286,7 +297,14 @@ class SeededWorld final : public Surroundings, SimObserver {
   void forget_going_on(const ProcessId& id);
   void pause(const std::vector<std::int64_t>& pids, Duration lasts, const std::string& agent);
   void restart_machine(const SimReboot& how);
+  void goes_wrong(Wrong what, Duration lasts);
+  void make_unreadable(const std::string& agent, const std::string& path, Duration lasts);
+  void put_right(Wrong what);
+  void heal_what_is_due();
   void heal();
+  /// "": of everybody.
+  void note_lossy(const std::string& agent);
+  void leave_other_version(const Fault& fault, const std::string& folder);
   void lasting(Duration lasts, std::function<void()> over);
   void reuse_pid(const std::string& agent);
 
@@ -333,7 +351,10 @@ class SeededWorld final : public Surroundings, SimObserver {
   std::map<std::int64_t, GoingOn> went_on_;  // agents that were stopped, by pid
   std::set<std::string> to_unpause_;         // agents that a person paused
   std::vector<Unfit> unfit_;
-  std::vector<std::string> unreadable_;  // paths that were so once
+  std::map<Wrong, Duration> wrong_until_;
+  std::map<Wrong, Duration> was_wrong_;               // until then
+  std::map<std::string, Duration> unreadable_until_;  // by path
+  std::set<std::string> lossy_;                       // agents; "": all
   std::vector<std::string> notices_;
   std::deque<std::vector<std::string>> orders_;  // commands that a person types
   std::deque<std::string> reloads_;              // folders

@@ -43,11 +43,12 @@ struct LifeTruth {
   ProcessId process;
   bool over = false;
   std::optional<StepKind> doing;
-  bool unheard = false;   // something that it printed was lost: nobody can know what it is doing
-  bool leaving = false;   // it is about to end by itself, well or not
-  Duration began{};       // awake time
-  Duration progressed{};  // awake time of the last thing that it did and showed
-  Duration patience{};    // silence after which it may be ended; kNoLimit: never
+  bool unheard = false;               // something that it printed was lost
+  Duration lost{};                    // awake time of the last that was
+  bool leaving = false;               // it is about to end by itself, well or not
+  Duration began{};                   // awake time
+  Duration progressed{};              // awake time of the last thing that it did and showed
+  Duration patience{};                // silence after which it may be ended; kNoLimit: never
   std::optional<std::size_t> hang;    // in Truth::hangs
   std::function<void()> wake;         // ends that hang, if it is one that can end
   std::vector<std::int64_t> helpers;  // pids

@@ -88,6 +88,8 @@ class CarriedOut final : public Check {
       ending_.erase(begun);
       return;
     }
+    // Whose end was broken off because many are silent is left to a person for as long.
+    if (are_many_silent(world)) note_left(name);
     // Who is held, and a person was told, is not ended before that is over.
     const auto says = world.heartbeat_of(name);
     if (begun->second.was_left && says && says->verdict == Verdict::looping) note_left(name);

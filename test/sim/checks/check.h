@@ -124,6 +124,8 @@ constexpr bool ends(Kill kill) {
 inline bool is_decided_end(const SimSent& sent, const Owner& sender, const Owner& to) {
   return ends(sent.kill) && sender.is == Owner::Is::keeper && to.is == Owner::Is::agent;
 }
+/// So many are silent at once that all of them wait for the channel to be looked at.
+bool are_many_silent(const SeededWorld& world);
 /// It is asked, has a keeper that runs, is not to pause or to end, and was well for that long,
 /// while nothing went wrong.
 bool is_well_for(const SeededWorld& world, const AgentTruth& agent, Duration time);
@@ -144,8 +146,6 @@ StopOrder order_to(const SeededWorld& world, const AgentTruth& agent);
 bool has_fault(const Scenario& scenario, std::initializer_list<FaultKind> kinds);
 /// What was not synced may be lost.
 bool loses_power(const Scenario& scenario);
-/// Files may be lost, or be other than what was written.
-bool loses_files(const Scenario& scenario);
 /// Times that stand in files may not be those of now.
 bool sets_calendar(const Scenario& scenario);
 

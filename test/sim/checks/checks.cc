@@ -48,6 +48,19 @@ std::vector<std::unique_ptr<Check>> make_checks(SeededWorld& world) {
   return checks;
 }
 
+bool are_many_silent(const SeededWorld& world) {
+  std::size_t all = 0;
+  std::size_t silent = 0;
+  for (const AgentPlan& agent : world.scenario.agents) {
+    const auto says = world.heartbeat_of(agent.name);
+    if (!says || is_terminal(says->status)) continue;
+    ++all;
+    const Verdict is = says->verdict;
+    if (is == Verdict::suspect || is == Verdict::stalled || is == Verdict::unknown) ++silent;
+  }
+  return silent >= 3 && silent * 2 >= all;
+}
+
 bool is_well_for(const SeededWorld& world, const AgentTruth& agent, Duration time) {
   const std::string& name = agent.plan->name;
   const LifeTruth* const life = agent.life();
@@ -133,13 +146,6 @@ bool loses_power(const Scenario& scenario) {
                               FaultKind::lying_disk, FaultKind::cut_after_dispatch,
                               FaultKind::cut_after_telling, FaultKind::cut_after_receive,
                               FaultKind::cut_at_clear, FaultKind::cut_after_grant});
-}
-
-bool loses_files(const Scenario& scenario) {
-  return loses_power(scenario) ||
-         has_fault(scenario, {FaultKind::full_disk, FaultKind::unreadable, FaultKind::torn_at_call,
-                              FaultKind::newer_version, FaultKind::deaf_keeper,
-                              FaultKind::unwritten_sleep, FaultKind::set_in_hold});
 }
 
 bool sets_calendar(const Scenario& scenario) {

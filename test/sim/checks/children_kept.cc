@@ -21,7 +21,8 @@ class ChildrenKept final : public Check {
   void on_tick() override {
     if (may_be_forgotten_) return;
     for (const auto& [name, agent] : world.truth().agents) {
-      if (!agent.children.empty() && !told_.contains(name)) look_at_end(name, agent);
+      if (agent.children.empty() || told_.contains(name)) continue;
+      if (!world.may_have_lost(name)) look_at_end(name, agent);
     }
   }
   void on_settled() override {
@@ -34,7 +35,6 @@ class ChildrenKept final : public Check {
  private:
   /// With the machine all go, and what cannot be read is not known.
   const bool may_be_forgotten_ =
-      loses_files(world.scenario) ||
       has_fault(world.scenario, {FaultKind::shutdown, FaultKind::patrol_first});
 
   void look_at_end(const std::string& name, const AgentTruth& agent) {

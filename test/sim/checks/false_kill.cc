@@ -1,6 +1,7 @@
 // Nobody is ended who did something within the time it was given: the limit of what it is doing,
 // and the second look. Ends by order, and of orphans after their grace, are no faults.
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -24,14 +25,14 @@ class FalseKill final : public Check {
     const LifeTruth* const life = agent.life();
     if (life == nullptr || life->process != sent.to) return;
     if (agent.stop_ordered || world.is_shutting_down()) return;
-    if (std::exchange(ended_[to.agent], life->number) == life->number) return;
+    if (is_of_one_end(sent, to.agent)) return;
     note_all_orphans();
-    const auto orphan = orphaned_.find(to.agent);
-    if (orphan != orphaned_.end() && orphan->second == life->number) return;
-    ++world.outcome().kills;
+    if (is_orphan(to.agent, *life)) return;
+    const bool is_first = counted_.insert(life->process.pid).second;
+    if (is_first) ++world.outcome().kills;
     if (life->leaving) return;
     const Duration silent = world.awake() - life->progressed;
-    if (!life->hang) {
+    if (!life->hang && is_first) {
       ++world.outcome().false_kills;
       if (life->doing) ++world.outcome().false_kills_in[*life->doing];
       world.say(
@@ -43,7 +44,8 @@ class FalseKill final : public Check {
                            to.agent, life->number, child));
     }
     if (was_asked(sent, agent) || left_work_lying(agent)) return;
-    if (life->unheard || (life->patience != kNoLimit && silent >= life->patience - kSlack)) return;
+    if (is_misheard(*life) || (life->patience != kNoLimit && silent >= life->patience - kSlack))
+      return;
     violated(
         fmt::format("{} life {} was ended {} s after it did something; it may be silent for {}",
                     to.agent, life->number, seconds(silent),
@@ -51,6 +53,24 @@ class FalseKill final : public Check {
   }
 
  private:
+  /// One end is several signals, within seconds of each other.
+  bool is_of_one_end(const SimSent& sent, const std::string& agent) {
+    const End before = std::exchange(ended_[agent], {sent.to, sent.from, world.elapsed()});
+    return before.whom == sent.to && before.by == sent.from &&
+           world.elapsed() - before.at < kBetweenSignals;
+  }
+  /// For a while after something that it printed was lost nobody knows what it is doing.
+  [[nodiscard]] bool is_misheard(const LifeTruth& life) const {
+    return life.unheard && life.progressed - life.lost < kHeardAgain;
+  }
+  /// It was one, or came to be one a moment ago: who has begun to leave ends.
+  [[nodiscard]] bool is_orphan(const std::string& name, const LifeTruth& life) const {
+    const auto orphan = orphaned_.find(name);
+    if (orphan == orphaned_.end() || orphan->second.life != life.number) return false;
+    const AgentTruth& agent = world.truth().agents.at(name);
+    const Duration since = std::max(orphan->second.at, world.last_fault());
+    return world.elapsed() - since < agent.policy.limits.grace + kLeavingMayTake;
+  }
   void note_all_orphans() {
     for (const auto& [name, agent] : world.truth().agents) {
       const auto since = world.abandoned_since(name);
@@ -64,7 +84,7 @@ class FalseKill final : public Check {
       const AgentTruth& child = world.truth().agents.at(name);
       if (child.life() == nullptr) continue;
       if (abandoned < child.policy.limits.orphan - SeededWorld::kTick) continue;
-      orphaned_[name] = child.life()->number;
+      orphaned_[name] = {child.life()->number, world.elapsed()};
     }
   }
 
@@ -72,7 +92,7 @@ class FalseKill final : public Check {
   /// can see it, and could for a while.
   [[nodiscard]] std::string awaited_child(const AgentTruth& agent) const {
     const LifeTruth& life = *agent.life();
-    if (life.doing != StepKind::await || life.unheard) return "";
+    if (life.doing != StepKind::await || is_misheard(life)) return "";
     if (has_fault(world.scenario, {FaultKind::lying_disk})) return "";  // it may not know its own
     for (const std::string& child : agent.children) {
       const auto says = world.heartbeat_of(child);
@@ -119,8 +139,22 @@ class FalseKill final : public Check {
     return fmt::format("{:.0f}", std::chrono::duration<double>(time).count());
   }
 
-  std::map<std::string, std::uint32_t> orphaned_;  // in which life
-  std::map<std::string, std::uint32_t> ended_;
+  struct Orphan {
+    std::uint32_t life = 0;
+    Duration at{};  // the last moment at which it was one
+  };
+  struct End {
+    ProcessId whom;
+    std::int64_t by = 0;
+    Duration at{};  // of the last signal
+  };
+  static constexpr Duration kBetweenSignals = std::chrono::minutes{1};
+  static constexpr Duration kHeardAgain = std::chrono::minutes{15};
+  static constexpr Duration kLeavingMayTake = std::chrono::minutes{15};
+
+  std::map<std::string, Orphan> orphaned_;
+  std::map<std::string, End> ended_;
+  std::set<std::int64_t> counted_;  // pids of those whose end was counted
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ class Fitness final : public Check {
   void on_signal(const SimSent& sent, const Owner& sender, const Owner& to) override {
     if (!is_decided_end(sent, sender, to)) return;
     const AgentTruth& agent = world.truth().agents.at(to.agent);
-    if (agent.stop_ordered || world.is_shutting_down() || sent.kill == Kill::kill) return;
+    if (agent.stop_ordered || world.is_shutting_down()) return;
     const LifeTruth* const life = agent.life();
     if (life == nullptr || life->leaving) return;
     for (const Unfit& unfit : world.unfit()) {

@@ -29,19 +29,23 @@ class Identity final : public Check {
     if (of_an_agent && sender.is == Owner::Is::patrol) {
       return violated(fmt::format("the patrol signalled a process of {}", to.agent));
     }
-    if (to.is == Owner::Is::patrol && ends(sent.kill) && world.patrolled_since() && !is_slow_) {
+    if (to.is == Owner::Is::patrol && ends(sent.kill) && world.patrolled_since() && !is_slow()) {
       violated("the patrol was ended while it ran");
     }
     if (to.is == Owner::Is::keeper && ends(sent.kill) && !world.keeper_is_paused(sent.to.pid) &&
-        !is_slow_) {
+        !is_slow()) {
       violated(fmt::format("the keeper of {} was ended while it ran", to.agent));
     }
   }
 
  private:
-  const bool is_slow_ =
-      has_fault(world.scenario, {FaultKind::slow_disk, FaultKind::full_disk, FaultKind::wake_in_act,
-                                 FaultKind::unwritten_sleep});
+  /// It may have hung in a write, or not been able to show that it does not.
+  [[nodiscard]] bool is_slow() const {
+    return world.since_wrong(Wrong::slow) < kShowsAgain ||
+           world.since_wrong(Wrong::full) < kShowsAgain;
+  }
+
+  static constexpr Duration kShowsAgain = std::chrono::minutes{5};
 };
 
 }  // namespace

@@ -12,12 +12,13 @@ class Orders final : public Check {
   [[nodiscard]] std::string_view name() const override { return "orders"; }
 
   void on_life(const AgentTruth& agent) override {
-    if (agent.was_stopped && !loses_files(world.scenario)) {
+    if (agent.was_stopped && !world.may_have_lost(agent.plan->name)) {
       violated(fmt::format("{} was stopped, and begins life {}", agent.plan->name,
                            agent.lives.back().number));
     }
   }
   void on_signal(const SimSent& sent, const Owner& sender, const Owner& to) override {
+    look_for_stop(sent, sender, to);
     if (!is_decided_end(sent, sender, to) || world.is_shutting_down()) return;
     const AgentTruth& agent = world.truth().agents.at(to.agent);
     if (agent.is_paused && !agent.stop_ordered) {
@@ -26,17 +27,25 @@ class Orders final : public Check {
   }
   void on_settled() override {
     for (const auto& [name, agent] : world.truth().agents) {
-      if (agent.was_stopped && agent.life() != nullptr && !loses_files(world.scenario)) {
+      if (agent.was_stopped && agent.life() != nullptr && !world.may_have_lost(name)) {
         violated(fmt::format("{} was stopped, and runs", name));
       }
-      if (loses_files(world.scenario)) continue;
+      if (world.may_have_lost(name)) continue;
       const StopOrder order = order_to(world, agent);
       if (order.stop) expect_over(agent, order.tree);
     }
   }
 
  private:
+  /// Nobody holds an agent but who was told to.
+  void look_for_stop(const SimSent& sent, const Owner& sender, const Owner& to) {
+    if (sent.kill != Kill::stop || sender.is != Owner::Is::keeper || to.is != Owner::Is::agent)
+      return;
+    if (world.is_to_pause(to.agent) || world.truth().agents.at(to.agent).is_paused) return;
+    violated(fmt::format("{} is held, and nobody paused it", to.agent));
+  }
   void expect_over(const AgentTruth& agent, bool with_all_below) {
+    if (world.may_have_lost(agent.plan->name)) return;
     if (agent.life() != nullptr) {
       violated(fmt::format("{} is to stop, and runs", agent.plan->name));
     }

@@ -15,7 +15,7 @@ class Sessions final : public Check {
 
   void on_life(const AgentTruth& agent) override {
     const bool speaks = agent.plan->voice == Voice::claude || agent.plan->voice == Voice::codex;
-    if (!speaks || agent.lives.size() < 2 || loses_files(world.scenario)) return;
+    if (!speaks || agent.lives.size() < 2 || world.may_have_lost(agent.plan->name)) return;
     if (std::ranges::any_of(agent.lives, &LifeTruth::unheard)) return;
     const LifeTruth& before = agent.lives[agent.lives.size() - 2];
     if (!before.doing) return;  // it had not said yet which is its own

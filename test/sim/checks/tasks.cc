@@ -90,7 +90,7 @@ class TasksCheck final : public Check {
     const AgentTruth& agent = world.truth().agents.at(task);
     // Of one that only exits nobody can tell whether it had done everything.
     const bool shows_it = agent.plan->voice == Voice::claude || agent.plan->voice == Voice::codex;
-    if (!agent.done && shows_it && !loses_files(world.scenario)) {
+    if (!agent.done && shows_it && !world.may_have_lost(task)) {
       violated(fmt::format("{} was closed, and its agent had not done its work", task));
     }
   }
@@ -117,8 +117,9 @@ class TasksCheck final : public Check {
   }
   void note_silent() {
     silent_.clear();
-    if (loses_files(world.scenario)) return;  // what stands in a heartbeat may be old
     for (const auto& [name, agent] : world.truth().agents) {
+      // What stands in a heartbeat may be old.
+      if (world.may_have_lost(name)) continue;
       if (agent.plan->task && seems_silent(name)) silent_[name] = since_of(name);
     }
   }
