@@ -19,6 +19,20 @@ constexpr std::size_t kLongestName = 256;
 /// Whether a byte goes on with a letter of several bytes.
 bool is_inside_letter(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; }
 
+/// A line that was cut short, on a full disk or by its writer's end, has the next one right behind
+/// it: that one; "": none. Within a line an object comes after one of these, and in a text its
+/// quotes would be escaped.
+std::string_view after_torn(std::string_view line) {
+  constexpr std::string_view kBegin = R"({"type":")";
+  for (std::size_t at = line.find(kBegin, 1); at != line.npos; at = line.find(kBegin, at + 1)) {
+    const std::size_t before = line.find_last_not_of(" \t\r", at - 1);
+    if (before != line.npos && !std::string_view(":[,").contains(line[before])) {
+      return line.substr(at);
+    }
+  }
+  return {};
+}
+
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
 
 Duration duration_of(double seconds) {
@@ -30,14 +44,13 @@ Duration duration_of(double seconds) {
 }  // namespace
 
 void AgentAdapter::take(std::string_view line, const LineTime& seen, SignalBatch& batch) {
-  if (is_blank(line)) return;
   batch_ = &batch;
   seen_ = &seen;
-  auto object = reader_.open(line);
-  if (object) {
-    hear(*object);
-  } else {
-    weak();
+  while (!is_blank(line)) {
+    const std::string_view rest = after_torn(line);
+    auto object = reader_.open(line.substr(0, line.size() - rest.size()));
+    object ? hear(*object) : weak();
+    line = rest;
   }
 }
 

@@ -92,9 +92,29 @@ class ClaudeAdapter final : public AgentAdapter {
     if (!said_error.empty() || text_in(*message, "model") == "<synthetic>") {
       return hear_own_words(said_error, *message, task);
     }
+    const std::string_view id = name_in(*message, "id");
+    if (!id.empty()) miss_answers_before(id, task);
     auto content = field(*message, "content");
     if (!content) return weak();
-    for_each_object(*content, [&](Object& block) { hear_block(block, task); });
+    for_each_object(*content, [&](Object& block) { hear_block(block, id, task); });
+  }
+
+  /// The model says nothing new before all that it asked for was answered: what an earlier message
+  /// of the same thread asked for was, and we did not hear it.
+  void miss_answers_before(std::string_view message, std::string_view task) {
+    for (std::size_t i = calls_.all().size(); i-- > 0;) {
+      OpenCalls::Call& call = calls_.all()[i];
+      if (call.answered || call.message.empty() || call.message == message || call.task != task) {
+        continue;
+      }
+      if (runs_on(call)) {
+        call.answered = true;
+        continue;
+      }
+      if (call.question) put(Kind::answer).id = kept(call.id);
+      say_closed(call, 0);
+      calls_.close(call);
+    }
   }
 
   /// What it says itself instead of the model is no progress.
@@ -109,7 +129,7 @@ class ClaudeAdapter final : public AgentAdapter {
     error(word, task.empty() && word != "max_output_tokens", task);
   }
 
-  void hear_block(Object& block, std::string_view task) {
+  void hear_block(Object& block, std::string_view message, std::string_view task) {
     const std::string_view type = text_in(block, "type");
     if (type != "tool_use") {
       conversation_.said_something |= type == "text" && task.empty();
@@ -125,6 +145,7 @@ class ClaudeAdapter final : public AgentAdapter {
       background = flag_in(*input, "run_in_background");
     }
     OpenCalls::Call& call = open_call(id, tool, raw_in(block, "input"), task);
+    call.message = message;
     call.sub_agent = is_sub_agent(tool);
     // A sub-agent beside the turn is waited for like any other: its result holds the turn's back.
     call.background = background && !call.sub_agent;
@@ -155,14 +176,13 @@ class ClaudeAdapter final : public AgentAdapter {
     const std::string_view id = name_in(block, "tool_use_id");
     OpenCalls::Call* const call = calls_.find(id);
     if (call == nullptr) return progress(task);
-    const bool runs_on = !call->work.empty();
-    if (runs_on && (call->background || call->sub_agent)) {
+    if (runs_on(*call)) {
       call->answered = true;
       return progress(task);
     }
     const OpenCalls::Call before = *call;
     close_call(id, raw_in(block, "content"), task);
-    if (!runs_on) return;
+    if (before.work.empty()) return;
     // It outlived its time and was moved to the background.
     OpenCalls::Call& moved = calls_.open(before.work);
     moved.tool = before.tool;
@@ -170,6 +190,11 @@ class ClaudeAdapter final : public AgentAdapter {
     moved.work = before.work;
     moved.background = moved.answered = true;
     say_open(moved);
+  }
+
+  /// Its answer says that it began, and not that it is over.
+  static bool runs_on(const OpenCalls::Call& call) {
+    return !call.work.empty() && (call.background || call.sub_agent);
   }
 
   // --- What it says of itself -------------------------------------------------------------------

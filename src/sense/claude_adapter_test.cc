@@ -55,6 +55,12 @@ std::string session_is(std::string_view state) {
   return about("session_state_changed", fmt::format(R"(,"state":"{}")", state));
 }
 
+/// The same line as one of the model's message of that id.
+std::string in_message(std::string_view id, std::string line) {
+  constexpr std::string_view kMessage = R"("message":{)";
+  return line.insert(line.find(kMessage) + kMessage.size(), fmt::format(R"("id":"{}",)", id));
+}
+
 class ClaudeAdapter : public testing::Test {
  protected:
   /// Opens and closes a call; what its close was.
@@ -66,6 +72,66 @@ class ClaudeAdapter : public testing::Test {
 
   Hearing hear{make_claude_adapter()};
 };
+
+// --- Lines that were cut short
+// -----------------------------------------------------------------------------
+
+TEST_F(ClaudeAdapter, hears_the_line_behind_one_that_was_cut_short_wherever_that_was) {
+  const std::string whole = call("a", "Bash", R"({"command":"ls {\"type\":\"x\"}"})");
+  for (std::size_t cut = 1; cut < whole.size(); ++cut) {
+    hear.adapter->begin_life();
+    hear(call("b", "Bash"));
+    const std::string heard = hear(whole.substr(0, cut) + result_of("b"));
+    const bool may_be_within = std::string_view("[:,").contains(whole[cut - 1]);
+    EXPECT_TRUE(heard.ends_with("tool-close id=b") || may_be_within) << cut << ": " << heard;
+  }
+}
+
+TEST_F(ClaudeAdapter, hears_each_of_three_lines_that_came_as_one) {
+  EXPECT_EQ(hear(call("a", "Bash") + call("b", "Bash") + R"({"type":"assi)" + result_of("a")),
+            "tool-open id=a tool=Bash | tool-open id=b tool=Bash | activity | tool-close id=a");
+}
+
+// --- Results that were lost
+// -----------------------------------------------------------------------------
+
+TEST_F(ClaudeAdapter, knows_that_a_call_was_answered_when_the_model_says_something_new) {
+  hear(in_message("m1", call("a", "Bash")));
+  hear(in_message("m1", call("b", "Bash")));
+  EXPECT_EQ(hear(in_message("m2", call("c", "Bash"))),
+            "tool-close id=b | tool-close id=a | tool-open id=c tool=Bash");
+  EXPECT_EQ(hear(result_of("a")), "progress") << "its result came after all";
+}
+
+TEST_F(ClaudeAdapter, takes_no_word_of_the_same_message_or_of_another_thread_for_an_answer) {
+  hear(in_message("m1", call("a", "Task")));
+  EXPECT_EQ(hear(in_message("m1", call("b", "Bash"))), "tool-open id=b tool=Bash");
+  hear(in_message("m2", call("x", "Bash", "{}", "a")));
+  EXPECT_EQ(hear(in_message("m3", call("y", "Bash", "{}", "a"))),
+            "tool-close id=x task=a | tool-open id=y tool=Bash task=a");
+  EXPECT_EQ(hear(result_of("b")), "tool-close id=b");
+}
+
+TEST_F(ClaudeAdapter, takes_nothing_for_an_answer_where_messages_have_no_names) {
+  hear(call("a", "Bash"));
+  EXPECT_EQ(hear(in_message("m2", call("b", "Bash"))), "tool-open id=b tool=Bash");
+  EXPECT_EQ(hear(call("c", "Bash")), "tool-open id=c tool=Bash");
+  EXPECT_EQ(hear(result_of("a")), "tool-close id=a");
+}
+
+TEST_F(ClaudeAdapter, leaves_what_runs_beside_the_turn_open_though_its_answer_was_lost) {
+  hear(in_message("m1", call("b", "Bash", R"({"run_in_background":true})")));
+  hear(started("w", "b", "local_bash"));
+  EXPECT_EQ(hear(in_message("m2", call("c", "Bash"))), "tool-open id=c tool=Bash");
+  EXPECT_EQ(hear(about("task_notification", R"(,"task_id":"w","status":"completed")")),
+            "tool-close id=b");
+}
+
+TEST_F(ClaudeAdapter, holds_a_question_for_answered_when_the_model_goes_on) {
+  hear(in_message("m1", call("q", "AskUserQuestion")));
+  EXPECT_EQ(hear(in_message("m2", call("c", "Bash"))),
+            "answer id=q | tool-close id=q | tool-open id=c tool=Bash");
+}
 
 // --- Going in circles
 // -----------------------------------------------------------------------------

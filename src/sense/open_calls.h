@@ -19,6 +19,7 @@ class OpenCalls {
     std::string id;
     std::string tool;
     std::string task;         // the sub-agent whose call it is; "": the lead's
+    std::string message;      // of the model, which asked for it; "": not known
     std::string work;         // the agent's name for what runs behind it, if it named one
     std::uint64_t print = 0;  // of tool and input
     bool background = false;  // runs beside the turn

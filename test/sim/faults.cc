@@ -654,7 +654,8 @@ void SeededWorld::leave_other_version(const Fault& fault, const std::string& fol
   for (const std::string_view name : {kHeartbeatFile, kLockFile}) {
     const std::string path = folder + "/" + std::string(name);
     auto text = universe.disk.read(path).value_or("");
-    if (!text.starts_with('{')) continue;
+    const auto modified = universe.disk.modified(path);
+    if (!text.starts_with('{') || !modified) continue;
     if (is_older) {
       const auto before = nlohmann::ordered_json::parse(text, nullptr, false);
       if (!before.is_object()) continue;
@@ -667,6 +668,7 @@ void SeededWorld::leave_other_version(const Fault& fault, const std::string& fol
       text = R"({"schema":99,"mood":{"of":"the day"},)" + text.substr(1);
     }
     universe.disk.write(path, text);
+    universe.disk.set_modified(path, *modified);  // its time is when its keeper looked last
   }
   if (!is_older) {
     append_line(folder + "/signals.jsonl", R"({"is":"omen","of":"a later version"})");

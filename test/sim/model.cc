@@ -110,11 +110,18 @@ class Model : public std::enable_shared_from_this<Model> {
     if (plan_.voice == Voice::beats) return self_.touch(agent_.folder + "/.beat");
     put(line);
   }
+  /// A line right behind one that was cut short can be told from it, unless that one waited for more.
+  static bool is_legible(std::string_view stream, std::string_view line) {
+    if (!stream.ends_with(line)) return false;
+    stream.remove_suffix(line.size());
+    return stream.empty() || !std::string_view(":[,").contains(stream.back());
+  }
   /// A disk may be full and have room for this.
   void put(const std::string& line) {
     self_.print(line);
-    if (world_.can_be_shown()) return;
-    if (self_.read(agent_.folder + "/stream.jsonl").value_or("").ends_with(line)) return;
+    if (world_.can_be_shown() && !is_cut_) return;
+    is_cut_ = !is_legible(self_.read(agent_.folder + "/stream.jsonl").value_or(""), line);
+    if (!is_cut_) return;
     life().unheard = true;
     life().lost = world_.awake();
   }
@@ -339,11 +346,11 @@ class Model : public std::enable_shared_from_this<Model> {
     const std::string call = open(10s);
     after(10s, [this, call] {
       if (!agent_.worktree.empty()) {
-        const std::string name = fmt::format("{}-{}", plan_.name, agent_.next_step);
-        self_.write(agent_.worktree + "/" + name, fmt::format("by life {}\n", number_));
-        if (std::ranges::find(agent_.wrote, name) == agent_.wrote.end()) {
-          agent_.wrote.push_back(name);
-        }
+        std::string name = fmt::format("{}-{}", plan_.name, agent_.next_step);
+        if (!agent_.wrote.empty() && dice_.number() % 4 == 0) name = agent_.wrote.begin()->first;
+        const std::string text = fmt::format("step {} of life {}\n", agent_.next_step, number_);
+        self_.write(agent_.worktree + "/" + name, text);
+        agent_.wrote[name] = text;
         if (dice_.number() % 3 == 0) world_.commit(agent_);
       }
       close(call);
@@ -516,6 +523,7 @@ class Model : public std::enable_shared_from_this<Model> {
       case StepKind::fault:
         return leave_after(step.takes, [this] { self_.crash(11); });
       case StepKind::early_exit:
+        if (speaks() && number_ == 1 && agent_.next_step == 0) return end_without_work(step.takes);
         // Nobody could tell a worker's from a good end.
         return leave_after(step.takes, [this] { self_.exit(speaks() ? 0 : 1); });
       default:
@@ -526,14 +534,24 @@ class Model : public std::enable_shared_from_this<Model> {
         }
     }
   }
+  /// It says that all went well, and has not used a single tool.
+  void end_without_work(Duration wait) {
+    leave_after(wait, [this] {
+      put(speech_->end_turn());
+      agent_.did_nothing = true;
+      self_.exit(0);
+    });
+  }
   void wake_after(Duration wait) {
     after(wait, [this] { wake(); });
   }
   /// As if nothing had been.
   void wake() {
     if (!life().hang) return;
-    world_.truth().hangs[*life().hang].over = world_.elapsed();
+    HangTruth& hang = world_.truth().hangs[*life().hang];
+    hang.over = world_.elapsed();
     life().hang.reset();
+    if (hang.kind == StepKind::hang_input && plan_.voice != Voice::beats) put("y\n");
     say();
     done();
   }
@@ -577,6 +595,10 @@ class Model : public std::enable_shared_from_this<Model> {
       case StepKind::chatter:
         say();
         chatter(0);
+        return model_patience();
+      case StepKind::hang_input:  // behind a question that nobody sees, in the middle of a line
+        say();
+        if (plan_.voice != Voice::beats) put("Do you want to go on? [y/N] ");
         return model_patience();
       case StepKind::hang_idle:
         take_in(heard());
@@ -639,6 +661,7 @@ class Model : public std::enable_shared_from_this<Model> {
   std::uint32_t number_;
   std::uint64_t said_ = 0;
   std::uint64_t calls_ = 0;
+  bool is_cut_ = false;  // the last line of its stream
   int failed_dispatches_ = 0;
   int failed_merges_ = 0;
   std::vector<std::int64_t> in_hand_;  // messages that it was given in this turn

@@ -427,7 +427,7 @@ void SeededWorld::end_life(LifeTruth& life) {
 void SeededWorld::commit(const AgentTruth& agent) {
   const auto repository = universe.repositories.find(agent.worktree);
   if (repository == universe.repositories.end() || !repository->second.merging.empty()) return;
-  for (const std::string& file : agent.wrote) {
+  for (const auto& [file, written] : agent.wrote) {
     const auto text = universe.disk.read(agent.worktree + "/" + file);
     if (text) repository->second.head[file] = *text;
   }

@@ -73,10 +73,11 @@ struct AgentTruth {
   bool promised = false;                          // whoever dispatched it was told so
   bool hurries = false;                           // it waits for its children no longer
   bool done = false;                              // it has done all that it had to
+  bool did_nothing = false;                       // it ended as if it had, and had not even begun
   bool stop_ordered = false;
-  bool was_stopped = false;        // `tend stop` said so
-  bool is_paused = false;          // `tend pause` said so, and nobody took it back
-  std::vector<std::string> wrote;  // names of files in its work tree
+  bool was_stopped = false;                  // `tend stop` said so
+  bool is_paused = false;                    // `tend pause` said so, and nobody took it back
+  std::map<std::string, std::string> wrote;  // files in its work tree, and what is in them
   std::vector<LifeTruth> lives;
   std::vector<std::string> children;
   // Of one that is asked.

@@ -54,7 +54,9 @@ class ClaudeSpeech final : public Speech {
     return assistant(text(n), call);
   }
   std::string open_background(const std::string& call) override {
-    return assistant(tool(call, "Bash", R"("command":"make all","run_in_background":true)"), "") +
+    const std::string opened =
+        assistant(tool(call, "Bash", R"("command":"make all","run_in_background":true)"), "");
+    return opened +
            fmt::format(
                R"({{"type":"system","subtype":"task_started","task_id":"w-{0}","tool_use_id":"{0}","task_type":"local_bash"}})"
                "\n",
@@ -117,14 +119,16 @@ class ClaudeSpeech final : public Speech {
     return joined({R"({"type":"tool_use","id":")", call, R"(","name":")", name, R"(","input":{)",
                    input, "}}"});
   }
-  static std::string assistant(std::string_view block, const std::string& of) {
+  std::string assistant(std::string_view block, const std::string& of) {
     const std::string_view quote = of.empty() ? "" : "\"";
-    return joined({R"({"type":"assistant","message":{"content":[)", block,
+    const std::string number = std::to_string(++messages_);
+    return joined({R"({"type":"assistant","message":{"id":"m)", number, R"(","content":[)", block,
                    R"(]},"parent_tool_use_id":)", quote, of.empty() ? std::string_view("null") : of,
                    quote, "}\n"});
   }
 
   std::string session_;
+  std::uint64_t messages_ = 0;  // of the model, each with a name of its own
 };
 
 class CodexSpeech final : public Speech {

@@ -142,13 +142,15 @@ void SimWorktree::move_to(const SimRepository::Commit& commit) {
   if (!here_->branch.empty()) shared_->branches[here_->branch] = commit.id;
 }
 
-/// From the head's files to these, and on the disk for good.
-void SimWorktree::check_out(const SimContents& files) {
+/// From these files to those, and on the disk for good. What is the same in both is left as it is.
+void SimWorktree::check_out(const SimContents& before, const SimContents& files) {
   SimDisk& disk = kernel_->disk;
-  for (const auto& [path, bytes] : here_->head) {
+  for (const auto& [path, bytes] : before) {
     if (!files.contains(path)) disk.remove(top_ + "/" + path);
   }
   for (const auto& [path, bytes] : files) {
+    const auto known = before.find(path);
+    if (known != before.end() && known->second == bytes) continue;
     if (disk.read(top_ + "/" + path) == bytes) continue;
     disk.write(top_ + "/" + path, bytes);
   }
@@ -252,7 +254,7 @@ Result<WorktreeState> SimWorktree::make_another(const WorktreeOrder& order) {
   made.branch = order.branch;
   kernel_->disk.make_folder(order.path);
   SimWorktree tree(*kernel_, order.path, made, *shared_);
-  tree.check_out(commit->second.files);
+  tree.check_out({}, commit->second.files);
   tree.move_to(commit->second);
   return tree.state();
 }
@@ -333,6 +335,17 @@ std::optional<Merged> SimWorktree::begin_merge(const MergeOrder& order) {
   return std::nullopt;
 }
 
+/// Whoever works there may have written since the merge began. "": nothing is.
+std::string SimWorktree::in_the_way_of(const SimContents& files) const {
+  for (const auto& [path, bytes] : files) {
+    const auto known = here_->head.find(path);
+    const std::optional<std::string> before =
+        known == here_->head.end() ? std::nullopt : std::optional(known->second);
+    if (before != bytes && kernel_->disk.read(top_ + "/" + path) != before) return path;
+  }
+  return "";
+}
+
 Merged SimWorktree::finish_merge(const MergeOrder& order) {
   here_->merging.clear();
   const auto base = common_ancestor(here_->commit, order.commit);
@@ -345,7 +358,10 @@ Merged SimWorktree::finish_merge(const MergeOrder& order) {
             .why = fmt::format("both changed {}", fmt::join(result.conflicts, ", ")),
             .paths = result.conflicts};
   }
-  check_out(result.files);
+  if (const std::string path = in_the_way_of(result.files); !path.empty()) {
+    return refused(*here_, "your local changes to " + path + " would be overwritten");
+  }
+  check_out(here_->head, result.files);
   const auto merge =
       make_commit(order.message, std::move(result.files), {here_->commit, order.commit});
   move_to(merge);
@@ -355,8 +371,7 @@ Merged SimWorktree::finish_merge(const MergeOrder& order) {
 
 bool SimWorktree::abort_merge(const std::string& commit) {
   if (here_->merging.empty() || here_->merging != commit) return false;
-  here_->merging.clear();
-  check_out(here_->head);
+  here_->merging.clear();  // it had not touched any file yet
   return true;
 }
 

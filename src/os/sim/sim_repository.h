@@ -54,7 +54,8 @@ class SimWorktree {
 
   void settle();
   void move_to(const SimRepository::Commit& commit);
-  void check_out(const SimContents& files);
+  void check_out(const SimContents& before, const SimContents& files);
+  [[nodiscard]] std::string in_the_way_of(const SimContents& files) const;
   [[nodiscard]] SimContents tracked_on_disk() const;
   [[nodiscard]] std::string changed_paths() const;
   [[nodiscard]] std::optional<std::string> common_ancestor(const std::string& one,

@@ -161,6 +161,29 @@ TEST_F(SimMerges, are_done_after_their_time) {
   EXPECT_EQ(universe.disk.read("/home/user/work/new.txt"), "new");
 }
 
+TEST_F(SimMerges, leave_what_somebody_writes_meanwhile) {
+  std::optional<Merged> done;
+  const auto asked = machine.version_control.merge(
+      order(), [&](const Result<Merged>& told) { done = told.value(); });
+  universe.run_for(9s);
+  universe.disk.write("/home/user/work/old.txt", "mine");
+  universe.run_for(1s);
+  EXPECT_EQ(done.value().how, Merged::How::merged);
+  EXPECT_EQ(universe.disk.read("/home/user/work/old.txt"), "mine") << "the merge is not about it";
+}
+
+TEST_F(SimMerges, are_refused_where_somebody_wrote_the_same_file_meanwhile) {
+  std::optional<Merged> done;
+  const auto asked = machine.version_control.merge(
+      order(), [&](const Result<Merged>& told) { done = told.value(); });
+  universe.run_for(9s);
+  universe.disk.write("/home/user/work/new.txt", "mine");
+  universe.run_for(1s);
+  EXPECT_EQ(done.value().how, Merged::How::refused);
+  EXPECT_EQ(universe.disk.read("/home/user/work/new.txt"), "mine");
+  EXPECT_EQ(repository().merging, "");
+}
+
 TEST_F(SimMerges, fail_where_everything_does) {
   universe.version_control_fails = "git is missing";
   std::string why;

@@ -1,7 +1,10 @@
 // Whoever dies again and again is held: no more resumes in half an hour than the policy grants,
 // and the one more that a hold ends with.
+#include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,32 +20,51 @@ class Resumes final : public Check {
   using Check::Check;
   [[nodiscard]] std::string_view name() const override { return "budget"; }
 
+  void on_signal(const SimSent& sent, const Owner& sender, const Owner& to) override {
+    if (is_decided_end(sent, sender, to)) ended_by_keeper_ = sent.to;
+  }
+  void on_end(const SimFacts& process, const Owner& owner) override {
+    if (owner.is == Owner::Is::agent) spent_[owner.agent] = spends(process, owner.agent);
+  }
   void on_life(const AgentTruth& agent) override {
-    if (agent.lives.size() < 2) return;
+    const std::string& name = agent.plan->name;
+    if (agent.lives.size() < 2 || !std::exchange(spent_[name], false)) return;
     const Budget& budget = agent.policy.budget;
-    auto& began = began_[agent.plan->name];
+    auto& began = began_[name];
     began.push_back(world.elapsed());
     while (world.elapsed() - began.front() > kWindow) began.pop_front();
-    // What dies with the machine, with its parent or unseen spends nothing.
-    if (!world.unfit().empty() || spends_nothing()) return;
     if (began.size() > budget.between_refills + 1) {
-      violated(fmt::format("{} was brought back {} times within half an hour", agent.plan->name,
-                           began.size()));
+      violated(fmt::format("{} was brought back {} times within half an hour", name, began.size()));
     }
   }
 
  private:
   static constexpr Duration kWindow = 29min;
-  [[nodiscard]] bool spends_nothing() const {
-    return loses_power(world.scenario) ||
-           has_fault(world.scenario,
-                     {FaultKind::shutdown, FaultKind::kill_both, FaultKind::kill_all,
-                      FaultKind::kill_agent, FaultKind::reuse_pid, FaultKind::stop_order,
-                      FaultKind::pause_order, FaultKind::full_disk, FaultKind::unreadable,
-                      FaultKind::deaf_keeper, FaultKind::patrol_first, FaultKind::blind_in_act,
-                      FaultKind::kill_in_hand, FaultKind::set_in_hold});
+  static constexpr Duration kUnfitFor = 10min;  // after it could not look, or write
+
+  /// What dies with the machine, with its parent, by another's hand, in a provider's hold or while
+  /// nobody can look spends nothing; nor does what a person ended, or whose account is lost.
+  bool spends(const SimFacts& process, const std::string& name) {
+    const AgentTruth& agent = world.truth().agents.at(name);
+    const bool was_killed = process.exit.how == ExitStatus::How::signal &&
+                            process.exit.value == kKillSignal && ended_by_keeper_ != process.id;
+    if (was_killed || world.is_shutting_down() || world.is_disturbed()) return false;
+    if (agent.stop_ordered || agent.is_paused || world.is_to_pause(name)) return false;
+    if (world.may_have_lost(name) || world.processes_of(name, Owner::Is::keeper).empty())
+      return false;
+    if (!agent.plan->parent.empty() && world.abandoned_since(agent.plan->parent)) return false;
+    const auto doing = agent.lives.empty() ? std::nullopt : agent.lives.back().doing;
+    if (doing == StepKind::rate_limit || doing == StepKind::overload) return false;
+    const Duration now = world.elapsed();
+    return std::ranges::none_of(world.unfit(), [&](const Unfit& unfit) {
+      const bool is_about_it = unfit.agent.empty() || unfit.agent == name;
+      return is_about_it && unfit.from <= now && now < unfit.to + kUnfitFor;
+    });
   }
 
+  static constexpr int kKillSignal = 9;
+  ProcessId ended_by_keeper_;          // the last one
+  std::map<std::string, bool> spent_;  // by its last death
   std::map<std::string, std::deque<Duration>> began_;
 };
 

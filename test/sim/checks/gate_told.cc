@@ -23,6 +23,12 @@ class GateTold final : public Check {
   void on_end(const SimFacts& /*process*/, const Owner& owner) override {
     if (owner.is == Owner::Is::agent) went_[owner.agent] = world.unslept();
   }
+  void on_tick() override {
+    for (const auto& [name, agent] : world.truth().agents) {
+      if (!agent.answered || !world.processes_of(name, Owner::Is::keeper).empty()) continue;
+      unread_[name] = world.unslept();
+    }
+  }
   void on_reply(const ReplyTruth& reply, const std::string& agent) override {
     Told& told = told_[reply.incident];
     if (told.agent.empty()) {
@@ -76,7 +82,8 @@ class GateTold final : public Check {
     }
     if (reply.heard) told.knows_end = true;
     const AgentTruth& agent = world.truth().agents.at(told.agent);
-    if (!agent.answered || *agent.answered < told.went || *agent.answered + kRace < told.first) {
+    const Duration read = std::max(agent.answered.value_or(0ms), unread_[told.agent]);
+    if (!agent.answered || *agent.answered < told.went || read + kRace < told.first) {
       violated(fmt::format("{} is told that {} is well, which has not answered since", reply.sender,
                            told.agent));
     }
@@ -104,6 +111,7 @@ class GateTold final : public Check {
 
   std::map<std::int64_t, Told> told_;     // by incident
   std::map<std::string, Duration> went_;  // the last time, by agent
+  std::map<std::string, Duration> unread_;  // until then nobody was there to hear its answer
   std::map<std::string, std::uint64_t> heard_;
 };
 

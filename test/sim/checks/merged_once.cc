@@ -31,9 +31,9 @@ class MergedOnce final : public Check {
 
  private:
   void look_at(const std::string& name, const AgentTruth& agent) {
-    for (const std::string& file : agent.wrote) {
-      if (!world.universe.disk.exists(agent.worktree + "/" + file)) {
-        violated(fmt::format("{} wrote {}, and it is gone from its work tree", name, file));
+    for (const auto& [file, text] : agent.wrote) {
+      if (world.universe.disk.read(agent.worktree + "/" + file) != text) {
+        violated(fmt::format("{} wrote {}, and it is not so in its work tree", name, file));
       }
     }
     const std::string& parent = agent.plan->parent;
@@ -49,9 +49,9 @@ class MergedOnce final : public Check {
       return violated(fmt::format("{} is over, and {} is left in the middle of a merge", parent,
                                   lead.worktree));
     }
-    for (const std::string& file : agent.wrote) {
-      const std::string path = lead.worktree + "/" + file;
-      if (world.universe.disk.exists(path) || is_told(parent, name)) continue;
+    for (const auto& [file, text] : agent.wrote) {
+      const auto home = world.universe.disk.read(lead.worktree + "/" + file);
+      if (home == text || is_told(parent, name)) continue;
       violated(fmt::format("{} finished, {} is over, and its file {} did not come home", name,
                            parent, file));
     }

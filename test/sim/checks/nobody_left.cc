@@ -65,8 +65,12 @@ class NobodyLeft final : public Check {
                            says ? word(says->verdict) : "no heartbeat"));
     }
     const bool unheard = std::ranges::any_of(agent.lives, &LifeTruth::unheard);
-    if (over && says->outcome == WorkOutcome::done && !agent.done && !agent.stop_ordered &&
+    if (over && says->outcome == WorkOutcome::done && agent.did_nothing && says->note.empty() &&
         !unheard) {
+      violated(fmt::format("{} did nothing, and nobody doubts that it is done", name));
+    }
+    if (over && says->outcome == WorkOutcome::done && !agent.done && !agent.did_nothing &&
+        !agent.stop_ordered && !unheard) {
       violated(fmt::format("{} counts as done, and its work is not", name));
     }
     if (agent.done && over && says->outcome != WorkOutcome::done && !agent.stop_ordered &&

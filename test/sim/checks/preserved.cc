@@ -26,22 +26,24 @@ class PreservedFirst final : public Check {
     if (agent.worktree.empty() || life == nullptr || life->process != sent.to) return;
     const auto repository = world.universe.repositories.find(agent.worktree);
     if (repository == world.universe.repositories.end() || is_forgotten(agent)) return;
-    for (const std::string& file : agent.wrote) {
+    for (const auto& [file, written] : agent.wrote) {
       const std::string path = agent.worktree + "/" + file;
       const auto text = world.universe.disk.read(path);
-      if (!text || repository->second.head.contains(file)) continue;
+      if (!text || holds(repository->second.head, file, *text)) continue;
       // What it wrote while it was being saved is in the next snapshot, or the tree itself.
       if (world.universe.wall() - *world.universe.disk.modified(path) < kFresh) continue;
       const auto saved = saved_.find(agent.worktree);
-      const bool has = saved != saved_.end() && saved->second.files.contains(file) &&
-                       saved->second.files.at(file) == *text;
-      if (has) continue;
+      if (saved != saved_.end() && holds(saved->second.files, file, *text)) continue;
       return violated(fmt::format("{} life {} is ended and its file {} is saved nowhere", to.agent,
                                   life->number, file));
     }
   }
 
  private:
+  static bool holds(const auto& files, const std::string& name, const std::string& text) {
+    const auto file = files.find(name);
+    return file != files.end() && file->second == text;
+  }
   /// A disk that lies may have lost where it works.
   [[nodiscard]] bool is_forgotten(const AgentTruth& agent) const {
     if (!has_fault(world.scenario, {FaultKind::lying_disk})) return false;
