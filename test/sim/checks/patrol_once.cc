@@ -108,7 +108,9 @@ class PatrolOnce final : public Check {
   /// Events are heard with the next tick, and another patrol may have begun meanwhile: at the same
   /// moment even, where one was killed as it spoke.
   [[nodiscard]] std::uint64_t begun_before(double at) const {
-    const auto before = std::ranges::count_if(begun_, [at](double one) { return one < at; });
+    constexpr double kSameMoment = 0.0005;  // what is written is rounded
+    const auto before =
+        std::ranges::count_if(begun_, [at](double one) { return one < at - kSameMoment; });
     return static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(before, 1));
   }
   /// By the calendar; 0 if it says nothing of a beat.
