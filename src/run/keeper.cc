@@ -152,7 +152,7 @@ void Keeper::look_at_all(Instant now) {
     }
     senses_->flush(batch_, now, condition.exit == ExitStatus{ExitStatus::How::code, 0});
   }
-  if (senses_->problem().empty() && !senses_->has_more()) read_by_ = booted();
+  if (senses_->problem().empty() && !senses_->has_more()) read_by_ = awake_since();
   if (probe_) probe_->hear(batch_);
   const Turns turns = senses_->take_turns();
   if (courier_) courier_->hear(batch_, turns);
@@ -182,23 +182,17 @@ void Keeper::look_at_all(Instant now) {
 }
 
 /// What is read now may name a time, and have been printed before the calendar was put forward, or
-/// before a sleep that we have just seen: its agent waits for that time by a clock that was not put
-/// forward, and stood still meanwhile.
+/// before the machine slept: its agent waits for that time by a clock that was not put forward, and
+/// stood still meanwhile.
 WallTime Keeper::calendar_of_unread() {
-  constexpr Duration kPutForwardCounts = 1s;  // what only drifts is put right all the time
+  constexpr Duration kAheadCounts = 1s;  // what only drifts is put right all the time
   const WallTime wall = machine_.clock.wall();
-  WallTime::duration put_forward{};
-  if (read_by_ && booted() - *read_by_ >= kPutForwardCounts) put_forward = booted() - *read_by_;
-  Duration slept{};
-  for (const Signal& signal : batch_.signals) {
-    if (signal.is == Kind::suspend) slept += signal.seconds;
-  }
-  const WallTime awake = wall - std::max(slept, Duration{});
-  if (put_forward + (wall - awake) == 0ms) return wall;
+  const auto ahead = read_by_ ? awake_since() - *read_by_ : WallTime::duration{};
+  if (ahead < kAheadCounts) return wall;
   const auto stream = folder_->facts(std::string(kStreamFile));
-  if (!stream || !*stream || (*stream)->modified > awake) return wall;
-  // Of what was printed between two changes of the calendar nobody knows how long ago that was.
-  return std::max(awake - put_forward, (*stream)->modified);
+  if (!stream || !*stream) return wall;
+  // How much of that came after it was printed nobody knows; by then it was printed.
+  return std::clamp((*stream)->modified, wall - ahead, wall);
 }
 
 bool Keeper::is_over(RunState state) {

@@ -127,7 +127,7 @@ class Keeper {
   [[nodiscard]] bool was_at_work_before_boot(const Recorder::Found& found) const;
   void note_absence(const Recorder::Found& found);
   [[nodiscard]] Duration slept_so_far();
-  [[nodiscard]] WallTime booted();
+  [[nodiscard]] WallTime awake_since();
   void remember_own_looks();
   std::unique_ptr<Process> find_process(const Recorder::Found& found);
   void note_begin();
@@ -394,7 +394,7 @@ class Keeper {
   Instant verdict_since_{};                  // as this keeper saw it
   std::optional<Instant> not_ended_before_;  // some of what it printed may be lost
   bool was_mute_ = false;                    // a fault of writing lasts
-  std::optional<WallTime> read_by_;          // as booted(): the calendar when the stream was read
+  std::optional<WallTime> read_by_;          // awake_since(), when the stream was read
   /// At what could not be looked at, or did not end.
   static constexpr Duration kLookAgain = std::chrono::seconds{10};
   std::optional<Instant> kill_after_;  // others may be silent too, or nothing could be looked at

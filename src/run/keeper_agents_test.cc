@@ -309,6 +309,25 @@ TEST_F(KeptAgent, that_is_held_is_waited_for_though_the_calendar_and_the_journal
   EXPECT_EQ(kept.heartbeat().life, 2U) << "not for ever";
 }
 
+/// It waits by a clock that stood still while the machine slept.
+TEST_F(KeptAgent, that_is_held_is_waited_for_though_the_machine_slept_and_the_journal_was_lost) {
+  behave([until = kept.universe.wall() + 2h](SimSelf& self) {
+    self.variable("TEND_LIFE") == "1" ? self.print(init() + held_until(until)) : work(self);
+  });
+  kept.start_keeper();
+  kept.universe.run_for(5min);
+  kept.universe.sleep_machine(3h);
+  kept.universe.run_for(1min);
+  kept.universe.kill(kept.keeper);
+  kept.universe.disk.write(kept.path("journal.jsonl"), "not a journal\n");
+  kept.start_keeper();
+  kept.universe.run_for(110min);
+  EXPECT_EQ(kept.heartbeat().verdict, Verdict::waiting);
+  EXPECT_EQ(kept.heartbeat().life, 1U);
+  kept.universe.run_for(40min);
+  EXPECT_EQ(kept.heartbeat().life, 2U) << "not for ever";
+}
+
 TEST_F(KeptAgent, that_is_held_where_nobody_read_it_is_waited_for_though_the_calendar_was_set) {
   behave([until = kept.universe.wall() + 2h](SimSelf& self) {
     if (self.variable("TEND_LIFE") != "1") return work(self);

@@ -86,7 +86,7 @@ void Keeper::start_process() {
                                                     .process = (*child)->id(),
                                                     .group = order.group,
                                                     .slept = record_.slept,
-                                                    .booted = booted(),
+                                                    .awake_since = awake_since(),
                                                     .unwritten = record_.unwritten});
   if (auto written = lock_->write(record_); !written) {
     record_ = before;

@@ -45,5 +45,30 @@ TEST_F(Lost, lives_that_were_begun_do_not_leave_their_agent_dead) {
   EXPECT_EQ(word(kept.heartbeat().verdict), "working");
 }
 
+/// As a version left it that wrote nothing of this down.
+void forget_sleep(Kept& kept) {
+  auto record = nlohmann::ordered_json::parse(kept.text_of(".lock"));
+  for (const char* later : {"slept_ms", "awake_since_ms"}) ASSERT_EQ(record.erase(later), 1U);
+  const auto modified = kept.universe.disk.modified(kept.path(".lock"));
+  kept.universe.disk.write(kept.path(".lock"), record.dump() + "\n");
+  kept.universe.disk.set_modified(kept.path(".lock"), *modified);
+}
+
+TEST_F(Lost, words_of_how_long_the_machine_slept_make_no_silence_of_it) {
+  kept.be_patient_as_with_an_agent();
+  behave([](SimSelf& self) {
+    self.print_after(1s, "0\n");
+    self.every(9min, [n = 0](SimSelf& me) mutable { me.print(std::to_string(++n) + "\n"); });
+  });
+  kept.start_keeper();
+  universe.run_for(150s);
+  forget_sleep(kept);
+  universe.sleep_machine(3h);
+  universe.kill(kept.keeper);
+  kept.start_keeper();
+  universe.run_for(30min);
+  expect_working(1);
+}
+
 }  // namespace
 }  // namespace tend

@@ -275,12 +275,6 @@ void Keeper::note_absence(const Recorder::Found& found) {
   const bool died_with_it = record_.process.pid != 0 && record_.process.boot_id != boot;
   if (found.rebooted || died_with_it) batch_.signals.push_back({.is = Kind::fault});
   const bool same_boot = record_.process.boot_id == boot;
-  if (!same_boot) {  // what was before it was started is no more
-    record_.slept = slept_so_far();
-    record_.booted = booted();
-  }
-  read_by_ = found.calendar_set ? booted() - *found.calendar_set : record_.booted;
-  if (found.life == 0) return;
   Duration away = std::max(0ms, machine_.clock.now() - found.last);
   const auto pulse = folder_->facts(std::string(kLockFile));
   if (found.calendar_held() && pulse && *pulse && !record_.unwritten) {
@@ -288,9 +282,22 @@ void Keeper::note_absence(const Recorder::Found& found) {
         std::chrono::duration_cast<Duration>(machine_.clock.wall() - (*pulse)->modified);
     if (unseen >= 0ms) away = std::min(unseen, away);
   }
+  const Duration all_sleep = slept_so_far();
+  if (!same_boot) {  // what was before it was started is no more
+    record_.slept = all_sleep;
+    record_.awake_since = awake_since();
+  }
+  // Where nobody wrote down how much of a time the machine slept, it may have been all of it.
+  if (!record_.slept) record_.slept = all_sleep - std::min(all_sleep, away);
+  if (!record_.awake_since) {
+    const Duration lived = std::max(0ms, machine_.clock.now() - life_began_at_);
+    record_.awake_since = awake_since() - std::min(all_sleep, lived);
+  }
+  const Duration slept = std::max(0ms, all_sleep - *record_.slept);
+  read_by_ = found.calendar_set ? awake_since() - *found.calendar_set - slept : record_.awake_since;
+  if (found.life == 0) return;
   if (away > 0ms) batch_.signals.push_back({.is = Kind::lag, .seconds = away});
   // What the machine slept meanwhile was nobody's silence.
-  const Duration slept = same_boot && record_.slept ? slept_so_far() - *record_.slept : 0ms;
   if (slept > 0ms) batch_.signals.push_back({.is = Kind::suspend, .seconds = slept});
 }
 
@@ -298,9 +305,9 @@ Duration Keeper::slept_so_far() {
   return std::max(0ms, machine_.clock.now().time_since_epoch() - machine_.clock.awake());
 }
 
-/// By the calendar of now.
-WallTime Keeper::booted() {
-  return std::max(WallTime{}, machine_.clock.wall() - machine_.clock.now().time_since_epoch());
+/// By the calendar of now, when the machine would have been started, had it never slept.
+WallTime Keeper::awake_since() {
+  return std::max(WallTime{}, machine_.clock.wall() - machine_.clock.awake());
 }
 
 /// For the keeper after us, before our pulse shows. Once a sleep is in the journal, it is not to be
@@ -316,11 +323,12 @@ void Keeper::remember_own_looks() {
   was_mute_ = was_mute_ || unwritten;
   // What was lost may have been a sign of work: whoever comes after us has to be as patient.
   const bool lacks = was_mute_ || (not_ended_before_ && machine_.clock.now() < *not_ended_before_);
-  const WallTime booted = this->booted();
-  const bool was_put_back = !record_.booted || *record_.booted - booted >= kCalendarCounts;
+  const WallTime awake_since = this->awake_since();
+  const bool was_put_back =
+      !record_.awake_since || *record_.awake_since - awake_since >= kCalendarCounts;
   if (record_.unwritten == lacks && (unwritten || !is_news) && !was_put_back) return;
   record_.unwritten = lacks;
-  if (was_put_back) record_.booted = booted;
+  if (was_put_back) record_.awake_since = awake_since;
   if (!unwritten) record_.slept = slept;
   std::ignore = lock_->write(record_);
 }

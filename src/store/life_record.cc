@@ -4,7 +4,7 @@
 //
 //   {"boot_id":B,"pid_ns":N,"keeper_pid":P,"keeper_start_ticks":T,"life":3,"pid":P,
 //    "start_ticks":T,"group":G,"released":false,"hung":false,
-//    "slept_ms":0,"booted_ms":B,"unwritten":false}
+//    "slept_ms":0,"awake_since_ms":B,"unwritten":false}
 #include "store/life_record.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ constexpr std::uint64_t kMostPid = std::numeric_limits<std::int32_t>::max();
 constexpr std::uint64_t kMostTime = std::uint64_t{1} << 48U;
 constexpr std::uint64_t kMostLife = std::numeric_limits<std::uint32_t>::max();
 
-/// Nothing was booted in 1970.
+/// Nothing was started in 1970.
 std::optional<WallTime> known(Duration since_1970) {
   if (since_1970 == Duration{}) return std::nullopt;
   return WallTime{since_1970};
@@ -52,7 +52,8 @@ std::string record_json(const LifeRecord& record) {
       {"released", record.released},
       {"hung", record.hung},
       {"slept_ms", record.slept.value_or(Duration{}).count()},
-      {"booted_ms", floor<Duration>(record.booted.value_or(WallTime{})).time_since_epoch().count()},
+      {"awake_since_ms",
+       floor<Duration>(record.awake_since.value_or(WallTime{})).time_since_epoch().count()},
       {"unwritten", record.unwritten},
   });
 }
@@ -130,7 +131,7 @@ std::optional<LifeRecord> parse_own_record(std::string_view text) {
   record.released = in.flag(R"(,"released":)");
   record.hung = in.flag(R"(,"hung":)");
   record.slept = in.time(R"(,"slept_ms":)");
-  record.booted = known(in.time(R"(,"booted_ms":)"));
+  record.awake_since = known(in.time(R"(,"awake_since_ms":)"));
   record.unwritten = in.flag(R"(,"unwritten":)");
   if (!in.skip("}") || !in.is_whole()) return std::nullopt;
   return record;
@@ -165,7 +166,7 @@ LifeRecord parse_record(std::string text) {
       .released = is_signed || flag_field(*object, "released"),
       .hung = flag_field(*object, "hung"),
       .slept = slept,
-      .booted = known(time("booted_ms")),
+      .awake_since = known(time("awake_since_ms")),
       .unwritten = flag_field(*object, "unwritten"),
   };
 }

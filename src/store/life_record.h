@@ -32,9 +32,10 @@ struct LifeRecord {
   /// How long the machine had slept since its boot when the judge was told of a sleep last. What it
   /// slept after that while no keeper was there is known by it. None: written by an older version.
   std::optional<Duration> slept;
-  /// When the machine was booted, by the earliest calendar that this life has seen: what it printed
-  /// may name times of that one, whatever it was set to since. None: not known.
-  std::optional<WallTime> booted;
+  /// When the machine would have been started, had it never slept, by the earliest calendar that
+  /// this life has seen: what it printed may name times of that one, however far the calendar has
+  /// run ahead since of the clock by which it waits for them. None: written by an older version.
+  std::optional<WallTime> awake_since;
   /// The journal could not be written: it ends before the last look of its keeper. Or that was so a
   /// short while ago, and what the agent did meanwhile may be lost.
   bool unwritten = false;

@@ -22,7 +22,7 @@ LifeRecord third_life() {
           .released = true,
           .hung = true,
           .slept = std::chrono::seconds{7},
-          .booted = WallTime{std::chrono::milliseconds{1763000000123}},
+          .awake_since = WallTime{std::chrono::milliseconds{1763000000123}},
           .unwritten = true};
 }
 
@@ -34,7 +34,7 @@ void expect_equal(const LifeRecord& a, const LifeRecord& b) {
   EXPECT_EQ(a.released, b.released);
   EXPECT_EQ(a.hung, b.hung);
   EXPECT_EQ(a.slept, b.slept);
-  EXPECT_EQ(a.booted, b.booted);
+  EXPECT_EQ(a.awake_since, b.awake_since);
   EXPECT_EQ(a.unwritten, b.unwritten);
 }
 

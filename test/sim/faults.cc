@@ -660,7 +660,8 @@ void SeededWorld::leave_other_version(const Fault& fault, const std::string& fol
       const auto before = nlohmann::ordered_json::parse(text, nullptr, false);
       if (!before.is_object()) continue;
       auto known = before;
-      for (const char* later : {"slept_ms", "booted_ms", "unwritten", "stays", "silent_since"}) {
+      for (const char* later :
+           {"slept_ms", "awake_since_ms", "unwritten", "stays", "silent_since"}) {
         known.erase(later);
       }
       text = known.dump();
