@@ -174,7 +174,10 @@ void SeededWorld::pause(const std::vector<std::int64_t>& pids, Duration lasts,
     forget_going_on(id);
     if (!agent.empty()) paused_[pid] = agent;
     const bool could_be_seen = universe.looking_fails.empty() && lasts >= kUnfitAfter;
-    universe.after(lasts, [this, pid, id, agent, lasts, could_be_seen] {
+    // With every beat a keeper looks whether it runs: one that gave none saw nothing of this.
+    const std::string lock = fmt::format("{}/{}", folder_of(owner_of(pid).agent), kLockFile);
+    const auto pulse = universe.disk.modified(lock);
+    universe.after(lasts, [this, pid, id, agent, lasts, could_be_seen, lock, pulse] {
       const auto facts = universe.facts(pid);
       if (!facts || facts->id != id || !universe.runs(pid)) return;
       const bool is_news =
@@ -188,6 +191,7 @@ void SeededWorld::pause(const std::vector<std::int64_t>& pids, Duration lasts,
         if (life != nullptr && life->process == id) truth.well.reset();
         if (life == nullptr || life->process != id || !is_news) continue;
         if (processes_of(name, Owner::Is::keeper).empty()) continue;  // nobody saw it
+        if (universe.disk.modified(lock) == pulse) continue;
         // What a provider's hold may last, it may still: that is no time since the last sign.
         went_on_[pid] = {life->progressed, life->patience, universe.awake()};
         const Duration passed =
