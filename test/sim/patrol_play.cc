@@ -1,9 +1,13 @@
 // The patrol of a world's home, those who hold tasks without being agents of ours, and what goes
 // wrong with both.
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -38,6 +42,46 @@ Duration interval_in(const std::vector<std::string>& command) {
   return parse_duration(*(option + 1)).value_or(Duration::zero());
 }
 
+/// Those of the home, with somebody who hears what the patrol is shown of those that are held.
+class WatchedItems final : public WorkItems {
+ public:
+  using Hears = std::function<void(const std::vector<Task>& held)>;
+  WatchedItems(std::unique_ptr<WorkItems> items, Hears hears)
+      : items_(std::move(items)), hears_(std::move(hears)) {}
+
+  Subscribed list(const TaskFilter& filter, Listed listed) override {
+    if (filter.status != kInProgress) return items_->list(filter, std::move(listed));
+    return items_->list(filter, [this, listed = std::move(listed)](const auto& tasks) {
+      if (tasks) hears_(*tasks);
+      listed(tasks);
+    });
+  }
+  Subscribed find(const std::string& id, Answered answered) override {
+    return items_->find(id, std::move(answered));
+  }
+  Subscribed claim(const std::string& id, const Worker& worker, Answered answered) override {
+    return items_->claim(id, worker, std::move(answered));
+  }
+  Subscribed beat(const std::string& id, const Worker& worker,
+                  const std::optional<std::string>& message, Answered answered) override {
+    return items_->beat(id, worker, message, std::move(answered));
+  }
+  Subscribed release(const std::string& id, const Worker& worker, Answered answered) override {
+    return items_->release(id, worker, std::move(answered));
+  }
+  Subscribed close(const std::string& id, const Worker& worker,
+                   const std::optional<std::string>& reason, Answered answered) override {
+    return items_->close(id, worker, reason, std::move(answered));
+  }
+  Subscribed reclaim(const Task& held, Answered answered) override {
+    return items_->reclaim(held, std::move(answered));
+  }
+
+ private:
+  std::unique_ptr<WorkItems> items_;
+  Hears hears_;
+};
+
 }  // namespace
 
 std::shared_ptr<void> SeededWorld::be_patrol(Machine& machine, const Launch& launch) {
@@ -49,7 +93,11 @@ std::shared_ptr<void> SeededWorld::be_patrol(Machine& machine, const Launch& lau
     return nullptr;
   }
   patrol->home = *std::move(home);
-  patrol->items = home_work_items(machine, *patrol->home);
+  patrol->items = std::make_unique<WatchedItems>(home_work_items(machine, *patrol->home),
+                                                 [this](const std::vector<Task>& held) {
+                                                   for (const auto& check : checks_)
+                                                     check->on_listed(held);
+                                                 });
   const std::vector<NotifyChannel> channels{
       {.name = kChannel, .command = {"tell-a-person"}, .url = ""}};
   patrol->postman = std::make_unique<Postman>(

@@ -15,6 +15,7 @@
 #include "seeded_world.h"
 #include "store/events.h"
 #include "store/leases.h"
+#include "store/tasks.h"
 
 namespace tend::sim {
 
@@ -59,6 +60,8 @@ class Check {
   virtual void on_beat(const BeatTruth& /*beat*/) {}
   /// A patrol took up its work; so many are at it now.
   virtual void on_patrol(std::size_t /*at_work*/) {}
+  /// It is shown the tasks that somebody holds: what its sweep goes by.
+  virtual void on_listed(const std::vector<Task>& /*held*/) {}
   /// Every 20 seconds.
   virtual void on_tick() {}
   /// The last moment of the world: nothing has gone wrong for long.

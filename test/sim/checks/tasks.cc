@@ -108,9 +108,11 @@ class TasksCheck final : public Check {
     }
   }
 
+  /// A power cut may put back what stood in a heartbeat before.
   [[nodiscard]] bool seems_silent(const std::string& name) const {
     const auto says = world.heartbeat_of(name);
-    return says && !is_terminal(says->status) && is_silent(says->verdict);
+    return says && says->process.boot_id == world.universe.boot_id() &&
+           !is_terminal(says->status) && is_silent(says->verdict);
   }
   [[nodiscard]] double since_of(const std::string& name) const {
     return world.heartbeat_of(name).value_or(Heartbeat{}).since;
@@ -118,8 +120,6 @@ class TasksCheck final : public Check {
   void note_silent() {
     silent_.clear();
     for (const auto& [name, agent] : world.truth().agents) {
-      // What stands in a heartbeat may be old.
-      if (world.may_have_lost(name)) continue;
       if (agent.plan->task && seems_silent(name)) silent_[name] = since_of(name);
     }
   }
