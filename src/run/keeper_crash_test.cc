@@ -8,6 +8,7 @@
 #include <string>
 
 #include "run/kept_test.h"
+#include "run/recorder.h"
 
 namespace tend {
 namespace {
@@ -355,6 +356,78 @@ TEST(KeeperCrash, judges_nobody_for_the_absence_of_two_keepers) {
     EXPECT_EQ(kept.count("action", "kill"), 0);
     ASSERT_FALSE(testing::Test::HasFailure()) << "killed at call " << n;
   }
+}
+
+/// One line of a journal, as far as a test of torn ones has to know it.
+struct Line {
+  std::size_t begins = 0;
+  std::size_t ends = 0;  // behind its newline
+  double at = 0;
+  std::string decided;  // "" if it is no decision
+};
+
+std::vector<Line> lines_of(const std::string& journal) {
+  std::vector<Line> lines;
+  for (std::size_t at = 0; at < journal.size(); at = lines.back().ends) {
+    Line line{.begins = at, .ends = journal.find('\n', at) + 1, .decided = {}};
+    const auto json = nlohmann::json::parse(journal.substr(at, line.ends - at), nullptr, false);
+    if (!json.is_discarded()) {
+      line.at = json.value("t", 0.0);
+      for (const char* what : {"verdict", "action"}) {
+        if (!json.contains("trace")) line.decided += json.value(what, "");
+      }
+    }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+std::vector<std::string> decided_up_to(const std::vector<Line>& lines, double last) {
+  std::vector<std::string> decided;
+  for (const Line& line : lines) {
+    if (line.at <= last && !line.decided.empty()) decided.push_back(line.decided);
+  }
+  return decided;
+}
+
+/// The journal of one that was found to hang and ended.
+std::string journal_of_a_hang(Kept& kept) {
+  kept.be_patient_as_with_an_agent();
+  kept.policy.limits.model = 60s;
+  kept.policy.limits.confirm = 30s;
+  behave(kept, hang);
+  kept.start_keeper();
+  kept.universe.run_until([&] { return kept.count("did", "kill") > 0; }, 10min);
+  kept.universe.kill(kept.keeper);
+  kept.universe.run_for(1s);
+  return kept.text_of("journal.jsonl");
+}
+
+/// It is done by whoever goes on, so it has to stand there.
+TEST(KeeperCrash, writes_down_what_the_keeper_before_it_decided_and_could_not_write) {
+  Kept kept;
+  const std::string whole = journal_of_a_hang(kept);
+  const std::vector<Line> lines = lines_of(whole);
+  const Policy policy = kept.past()->judge.policy();
+  auto folder = kept.universe.machine().folders.open(Kept::kFolder);
+  ASSERT_TRUE(folder);
+  int cuts = 0;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const Line& torn = lines[i];
+    if (torn.decided.empty() || lines[i - 1].at != torn.at) continue;
+    for (const std::size_t end : {torn.begins, (torn.begins + torn.ends) / 2, torn.ends - 1}) {
+      kept.universe.disk.write(kept.path("journal.jsonl"), whole.substr(0, end));
+      Recorder::Found found;
+      ASSERT_TRUE(
+          Recorder::open(kept.universe.machine(), **folder, kept.agent.agent, policy, found));
+      EXPECT_EQ(found.problem, "");
+      const std::string now = kept.text_of("journal.jsonl");
+      EXPECT_EQ(decided_up_to(lines_of(now), torn.at), decided_up_to(lines, torn.at))
+          << torn.decided << " was cut off at byte " << end - torn.begins;
+      ++cuts;
+    }
+  }
+  EXPECT_GT(cuts, 15) << "the verdicts and the actions of a hang";
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "run/past.h"
 
 #include <algorithm>
+#include <ranges>
 #include <span>
 #include <utility>
 
@@ -31,24 +32,19 @@ class TextSource final : public ByteSource {
   std::string_view text_;
 };
 
-/// Makes anew what stands in the file: the actions, each with its number. The last of them may be
-/// missing there, if the write that had them was cut short.
+/// Makes anew what stands in the file: the decisions, each action with its number. The last of them
+/// may be missing there, if the write that had them was cut short.
 class Again final : public DecisionSink {
  public:
   explicit Again(std::uint64_t next) : next_(next) {}
   void decided(Instant at, const Decision& decision) override {
-    if (decision.kind != Decision::Kind::action) return;
     if (at != at_) latest_.clear();
     at_ = at;
-    const auto because = decision.because();
-    latest_.push_back({.number = next_++,
-                       .action = decision.action,
-                       .verdict = decision.verdict,
-                       .life = life,
-                       .why = because.empty() ? "" : describe(because.front())});
+    const bool is_action = decision.kind == Decision::Kind::action;
+    latest_.push_back({.decision = decision, .number = is_action ? next_++ : 0, .life = life});
   }
   /// Those of the last moment.
-  [[nodiscard]] const std::vector<Ruling>& latest() const { return latest_; }
+  [[nodiscard]] const std::vector<Unwritten>& latest() const { return latest_; }
   [[nodiscard]] Instant at() const { return at_; }
 
   std::uint32_t life = 0;
@@ -56,15 +52,18 @@ class Again final : public DecisionSink {
  private:
   std::uint64_t next_;
   Instant at_{};
-  std::vector<Ruling> latest_;
+  std::vector<Unwritten> latest_;
 };
 
 /// Keeps the list of what is owed while records are read, in their order.
 class Debts {
  public:
-  void hear(std::string_view line) {
+  void hear(std::string_view line, Instant at) {
     const auto record = nlohmann::json::parse(line, nullptr, false);
-    if (!record.is_object() || !record.contains("n") || !record["n"].is_number_unsigned()) return;
+    if (!record.is_object()) return;
+    const bool is_decision = record.contains("verdict") || record.contains("action");
+    if (is_decision && !record.contains("carried")) count(at);
+    if (!record.contains("n") || !record["n"].is_number_unsigned()) return;
     const auto number = record["n"].get<std::uint64_t>();
     if (record.contains("did")) {
       next_ = std::max(next_, number + 1);
@@ -88,26 +87,54 @@ class Debts {
     owed_.push_back(std::move(ruling));
     next_ = std::max(next_, number + 1);
   }
-  /// One that was decided and never written down.
-  void add(const Ruling& ruling) {
-    if (ruling.number < next_) return;
-    owed_.push_back(ruling);
-    next_ = ruling.number + 1;
+  /// One that was decided and never written down. False if its number stands there.
+  bool add(const Unwritten& one) {
+    if (one.number < next_) return false;
+    const auto because = one.decision.because();
+    owed_.push_back({.number = one.number,
+                     .action = one.decision.action,
+                     .verdict = one.decision.verdict,
+                     .life = one.life,
+                     .why = because.empty() ? "" : describe(because.front())});
+    next_ = one.number + 1;
+    return true;
   }
+  /// How many decisions of that moment were written down.
+  [[nodiscard]] std::size_t decided(Instant at) const { return at == last_ ? of_last_ : 0; }
   [[nodiscard]] std::uint64_t next() const { return next_; }
   std::vector<Ruling> take_owed() { return std::move(owed_); }
 
  private:
+  void count(Instant at) {
+    if (at < last_) return;
+    if (std::exchange(last_, at) != at) of_last_ = 0;
+    ++of_last_;
+  }
+
   std::vector<Ruling> owed_;
   std::uint64_t next_ = 1;
+  Instant last_{};           // of any decision
+  std::size_t of_last_ = 0;  // decisions at that time
 };
+
+/// Of what was decided at `last`, all that stands behind the lines that are there; its actions are
+/// owed.
+std::vector<Unwritten> add_unwritten(Debts& debts, const Again& again, Instant last) {
+  std::vector<Unwritten> unwritten;
+  if (again.at() != last) return unwritten;
+  for (const Unwritten& one : again.latest() | std::views::drop(debts.decided(last))) {
+    const bool is_action = one.decision.kind == Decision::Kind::action;
+    if (!is_action || debts.add(one)) unwritten.push_back(one);
+  }
+  return unwritten;
+}
 
 Result<Past> past_of(std::string_view text, const HearRecord& hear) {
   TextSource source(text);
   TraceReader reader(source, std::string(kJournalFile), [](std::uint64_t, std::string_view) {});
   Debts debts;
   reader.on_record([&](std::string_view line, Instant at) {
-    debts.hear(line);
+    debts.hear(line, at);
     if (hear) hear(line, at);
   });
   auto header = reader.open();
@@ -140,9 +167,7 @@ Result<Past> past_of(std::string_view text, const HearRecord& hear) {
     replay.judge_at(moment);
   }
   replay.run_to(reader.last());
-  if (again.at() == reader.last()) {
-    for (const Ruling& ruling : again.latest()) debts.add(ruling);
-  }
+  auto unwritten = add_unwritten(debts, again, reader.last());
   const Instant last = std::max(reader.last(), header->at.value_or(Instant{}));
   const std::uint64_t next_action = std::max(debts.next(), header->actions);
   return Past{
@@ -153,6 +178,7 @@ Result<Past> past_of(std::string_view text, const HearRecord& hear) {
       .next_action = next_action,
       .offsets = {.stream = reader.offset(), .said = reader.said(), .beaten = reader.beaten()},
       .owed = debts.take_owed(),
+      .unwritten = std::move(unwritten),
       .exit = exit,
       .clock_steps = clock_steps};
 }

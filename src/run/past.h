@@ -1,6 +1,7 @@
 // From a journal back to a judge: the snapshot it opens with, then everything that was seen and
-// decided after it, judged again. What comes out is the judge that wrote the file, and a list of
-// what it had decided and nobody is known to have done. Reading changes nothing.
+// decided after it, judged again. What comes out is the judge that wrote the file, a list of what
+// it had decided and nobody is known to have done, and what it had decided and could not write
+// down. Reading changes nothing.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "judge/decision.h"
 #include "judge/judge.h"
 #include "os/folder.h"
 #include "sense/trace_header.h"
@@ -28,16 +30,24 @@ struct Ruling {
   std::string why;
 };
 
+/// What was decided and the file does not say: the write that had it was cut short.
+struct Unwritten {
+  Decision decision;
+  std::uint64_t number = 0;  // of an action
+  std::uint32_t life = 0;
+};
+
 struct Past {
   TraceHeader header;
   Judge judge;
   Instant last;             // that any line names, on the journal's clock
   std::uint32_t lives = 0;  // the number of the last one that was begun
   std::uint64_t next_action = 1;
-  Offsets offsets;           // what stands before them has been judged
-  std::vector<Ruling> owed;  // decided, and not known to be done
-  Exit exit;                 // how the last life ended, if it did and that was seen
-  Duration clock_steps{};    // of the calendar that were seen since the header was written
+  Offsets offsets;                   // what stands before them has been judged
+  std::vector<Ruling> owed;          // decided, and not known to be done
+  std::vector<Unwritten> unwritten;  // all of it was decided at `last`
+  Exit exit;                         // how the last life ended, if it did and that was seen
+  Duration clock_steps{};            // of the calendar that were seen since the header was written
 };
 
 /// Hears every line of a decision, of what came of one, and of remarks, in their order.

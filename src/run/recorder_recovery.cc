@@ -90,6 +90,11 @@ Result<std::unique_ptr<Recorder>> Recorder::open(Machine& machine, Folder& folde
     auto journal = Journal::go_on(folder);
     if (!journal) return std::unexpected(journal.error());
     r.journal_ = *std::move(journal);
+    // Written down first, done then: also what the keeper before us could not write any more.
+    for (const Unwritten& one : past->unwritten) {
+      r.journal_->decision(past->last, one.decision, one.number, one.life);
+    }
+    r.write();
   }
   return recorder;
 }
