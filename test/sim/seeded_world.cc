@@ -463,6 +463,7 @@ void SeededWorld::on_exec(const SimFacts& process) {
   if (trace && owner.is != Owner::Is::command) {
     say(fmt::format("exec {} {}", process.id.pid, fmt::join(process.command, " ")));
   }
+  for (const auto& check : checks_) check->on_exec(process, owner);
   owners_[process.id.pid] = std::move(owner);
   if (command == kLeader) note_program(process);
 }

@@ -33,6 +33,8 @@ class Check {
   virtual void on_signal(const SimSent& /*sent*/, const Owner& /*sender*/, const Owner& /*to*/) {}
   /// A life of an agent began; it is the last of its lives.
   virtual void on_life(const AgentTruth& /*agent*/) {}
+  /// It is let run its program.
+  virtual void on_exec(const SimFacts& /*process*/, const Owner& /*owner*/) {}
   virtual void on_end(const SimFacts& /*process*/, const Owner& /*owner*/) {}
   /// The agent was without process and keeper for that long, and has one again.
   virtual void on_kept_again(const std::string& /*agent*/, Duration /*without*/) {}
@@ -81,6 +83,7 @@ std::unique_ptr<Check> make_identity_check(SeededWorld& world);
 std::unique_ptr<Check> make_one_life_check(SeededWorld& world);
 std::unique_ptr<Check> make_budget_check(SeededWorld& world);
 std::unique_ptr<Check> make_fitness_check(SeededWorld& world);
+std::unique_ptr<Check> make_written_first_check(SeededWorld& world);
 std::unique_ptr<Check> make_journal_first_check(SeededWorld& world);
 std::unique_ptr<Check> make_preserved_check(SeededWorld& world);
 std::unique_ptr<Check> make_merged_once_check(SeededWorld& world);

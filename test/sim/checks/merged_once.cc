@@ -1,4 +1,6 @@
-// Work that is finished comes home exactly once, and nothing that was written is lost on the way.
+// Work that is finished comes home exactly once, its lead hears of that once, and nothing that was
+// written is lost on the way.
+#include <map>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -25,7 +27,9 @@ class MergedOnce final : public Check {
   }
   void on_settled() override {
     for (const auto& [name, agent] : world.truth().agents) {
-      if (!world.may_have_lost(name)) look_at(name, agent);
+      if (world.may_have_lost(name)) continue;
+      look_at(name, agent);
+      look_at_tellings(name);
     }
   }
 
@@ -56,17 +60,33 @@ class MergedOnce final : public Check {
                            parent, file));
     }
   }
+  /// What a life of a child did is home when its lead was told so, and nobody goes for it again.
+  void look_at_tellings(const std::string& lead) {
+    std::map<std::pair<std::string, int>, int> told;
+    each_message(lead, [&](const nlohmann::json& said) {
+      if (said.value("kind", "") != "child-merged") return;
+      const std::string child = said.value("from", "");
+      if (++told[{child, said.value("life", 0)}] == 2) {
+        violated(fmt::format("{} was told twice that the work of {} is home", lead, child));
+      }
+    });
+  }
   /// What could not be merged waits on its branch, and the lead was told.
   [[nodiscard]] bool is_told(const std::string& parent, const std::string& child) const {
-    const auto inbox = world.universe.disk.read(world.folder_of(parent) + "/inbox.jsonl");
+    bool told = false;
+    each_message(parent, [&](const nlohmann::json& said) {
+      told |= said.value("kind", "") == "child-unmerged" && said.value("from", "") == child;
+    });
+    return told;
+  }
+  template <class Visit>
+  void each_message(const std::string& to, const Visit& visit) const {
+    const auto inbox = world.universe.disk.read(world.folder_of(to) + "/inbox.jsonl");
     std::istringstream lines(inbox.value_or(""));
     for (std::string line; std::getline(lines, line);) {
       const auto json = nlohmann::json::parse(line, nullptr, false);
-      if (!json.is_object()) continue;
-      if (json.value("kind", "") == "child-unmerged" && json.value("from", "") == child)
-        return true;
+      if (json.is_object()) visit(json);
     }
-    return false;
   }
 
   std::set<std::pair<std::string, std::string>> merged_;
