@@ -109,8 +109,8 @@ class GateTold final : public Check {
     return is_dead;
   }
 
-  std::map<std::int64_t, Told> told_;     // by incident
-  std::map<std::string, Duration> went_;  // the last time, by agent
+  std::map<std::int64_t, Told> told_;       // by incident
+  std::map<std::string, Duration> went_;    // the last time, by agent
   std::map<std::string, Duration> unread_;  // until then nobody was there to hear its answer
   std::map<std::string, std::uint64_t> heard_;
 };
