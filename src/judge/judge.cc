@@ -177,14 +177,17 @@ Asking Judge::asking(Instant at) const {
   const Life& life = evidence.life;
   const bool is_there = evidence.spawned && !life.gone() && !life.was_stopped;
   const bool is_wanted = evidence.want == Want::run && !evidence.paused();
-  const bool is_free = !life.awaits_person() && !life.hold && !life.compacting &&
+  const bool rests = life.stage == Stage::rest;
+  // Whose turn ended in a limit has nothing of its own to go on with once that is over.
+  const bool is_held_up = life.hold && !(life.hold->over && rests);
+  const bool is_free = !life.awaits_person() && !is_held_up && !life.compacting &&
                        !life.foreground_tool_open() && state_->exiting.by == ExitBy::nothing;
   Asking asking{.possible = is_there && is_wanted && is_free,
                 .seen = life.real_seen,
                 .stirs = life.real_seen || life.last_weak.has_value(),
                 .answered = life.answered,
                 .has_turns = life.stream_seen,
-                .rests = life.stage == Stage::rest};
+                .rests = rests};
   Clocks clocks = state_->clocks;
   clocks.move_to(std::max(at, clocks.now()));
   const SilenceTime now = clocks.silence();

@@ -165,6 +165,27 @@ TEST(Question, nobody_is_asked_who_could_not_answer) {
   EXPECT_TRUE(asking_of(story).possible);
 }
 
+TEST(Question, whose_turn_ended_in_a_limit_can_be_spoken_to_once_that_is_over) {
+  Story story = idle_agent(asked_policy());
+  story.at(20s, {turn_start(), retry(Cause::rate, 600s)});
+  Signal refused = turn_end();
+  refused.cause = Cause::rate;
+  refused.cause_word = word(Cause::rate);
+  story.at(21s, {refused});
+  story.at(599s, {});
+  EXPECT_FALSE(asking_of(story).possible) << "the provider holds";
+  story.at(600s, {});
+  EXPECT_TRUE(asking_of(story).possible) << "nothing goes on by itself";
+  EXPECT_EQ(story.verdict(), Verdict::waiting);
+}
+
+TEST(Question, who_waits_for_a_limit_within_its_turn_goes_on_by_itself) {
+  Story story = idle_agent(asked_policy());
+  story.at(20s, {turn_start(), retry(Cause::rate, 600s)});
+  story.at(600s, {});
+  EXPECT_FALSE(asking_of(story).possible);
+}
+
 TEST(Question, its_age_grows_while_nothing_is_judged) {
   Story story = idle_agent(asked_policy());
   story.at(310s, {ping("q1")});
