@@ -113,12 +113,13 @@ class Preserve::Work {
                             snapshot->commit.substr(0, 7), told(snapshot->left_out))};
   }
 
-  /// `trouble`: why it is not in version control though it could be.
+  /// `trouble` as in Preserved.
   Result<Preserved> salvaged(const std::string& trouble) {
     const std::string and_why = trouble.empty() ? "" : "; " + trouble;
     auto copied = copy();
     if (!copied) return fail(copied.error().text + and_why);
     copied->what += and_why;
+    copied->trouble = trouble;
     return copied;
   }
 

@@ -25,8 +25,9 @@ struct PreserveOrder {
 };
 
 struct Preserved {
-  bool saved = false;  // false: there was nothing to save
-  std::string what;    // "12 files in refs/tend/coder/3 (a1b2c3d)", and what was left out
+  bool saved = false;     // false: there was nothing to save
+  std::string what;       // "12 files in refs/tend/coder/3 (a1b2c3d)", and what was left out
+  std::string trouble{};  // why it is not in version control though it could be
 };
 
 /// How the title begins that saved work of this agent has, in whichever life.

@@ -181,6 +181,7 @@ TEST_F(PreserveTest, copies_when_version_control_fails_and_says_both) {
   EXPECT_TRUE(copied->saved);
   EXPECT_EQ(copied->what,
             "3 files in " + salvage("3-1") + "; git could not save it: the disk is full");
+  EXPECT_EQ(copied->trouble, "git could not save it: the disk is full");
   salvager.answer = fail("cannot open it");
   const auto failed = preserve();
   ASSERT_FALSE(failed);

@@ -262,6 +262,10 @@ void Keeper::do_preserve() {
     saved_at_ = machine_.clock.now();
     finish_first(saved ? saved->what : "not saved: " + saved.error().text);
     if (!saved) event("note", "work could not be saved: " + saved.error().text, "", true);
+    // It is safe, and its work tree is not as it should be: the next life works in there.
+    if (saved && !saved->trouble.empty()) {
+      event("note", "work could only be saved as a copy: " + saved->what, "", true);
+    }
     look_now();
   });
 }
