@@ -30,7 +30,7 @@ struct ByDesktop {};
 /// The text for one sender, by the command that answers it. In each argument {channel}, {endpoint},
 /// {text} and {key} are replaced, no shell is in between; where none has {text}, the text is its
 /// standard input, as a line. The environment has TEND_CHANNEL, TEND_ENDPOINT, TEND_GATE
-/// (auto-reply or all-clear) and TEND_IDEMPOTENCY_KEY, which is the same however often it is tried.
+/// (auto-reply, undelivered, all-clear), TEND_IDEMPOTENCY_KEY: the same however often it is tried.
 struct ByReply {
   std::vector<std::string> command;  // not empty
   std::string channel;

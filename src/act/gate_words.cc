@@ -1,6 +1,7 @@
 // A payload is read by whoever sends it, maybe long after and with another version.
 #include "act/gate_words.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace tend {
@@ -29,6 +30,15 @@ const std::string* text_in(const Json& object, std::string_view key) {
 std::string auto_reply_payload(const GateNews& news) { return payload_of(kAutoReply, news); }
 
 std::string all_clear_payload(const GateNews& news) { return payload_of(kAllClear, news); }
+
+std::string undelivered_payload(GateNews news, const std::vector<std::int64_t>& messages) {
+  const std::string numbers = fmt::format("{}", fmt::join(messages, ", "));
+  news.texts = {{"en", fmt::format("Not delivered, because nobody is there any more: message {}. "
+                                   "It is kept.",
+                                   numbers)},
+                {"zh", fmt::format("消息 {} 未送达：接收方已结束。消息已保留。", numbers)}};
+  return payload_of(kUndelivered, news);
+}
 
 std::optional<GateWords> gate_words(std::string_view payload, std::string_view language) {
   const Json json = Json::parse(payload, nullptr, false);

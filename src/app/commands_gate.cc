@@ -128,8 +128,8 @@ constexpr CommandRow kRows[] = {
          "The command for replies is one text that is split as a shell would, or the words behind "
          "--. No shell is run. In each word {channel}, {endpoint}, {text} and {key} are replaced; "
          "where none has {text}, the text is its input. It finds TEND_CHANNEL, TEND_ENDPOINT, "
-         "TEND_GATE (auto-reply or all-clear) and TEND_IDEMPOTENCY_KEY, which is the same when it "
-         "is tried again. It has 30 s; what fails is tried again, up to 12 times.\n\n"
+         "TEND_GATE (auto-reply, undelivered or all-clear) and TEND_IDEMPOTENCY_KEY, which is the "
+         "same when it is tried again. It has 30 s; what fails is tried again, up to 12 times.\n\n"
          "Exit status: 0 received, 1 not, 2 if it cannot be received as it is.",
      .positionals = kContent,
      .options = kReceiveOptions,

@@ -12,6 +12,7 @@
 #include "run/root_agents.h"
 #include "store/agent_file.h"
 #include "store/gate_arrival.h"
+#include "store/gate_left.h"
 #include "store/gate_mirror.h"
 #include "store/heartbeat.h"
 #include "store/home.h"
@@ -439,6 +440,32 @@ GateResult<std::int64_t> GateDesk::end_forgotten() {
     ++ended;
   }
   return ended;
+}
+
+GateResult<std::int64_t> GateDesk::tell_left(WallTime before) {
+  auto gate = this->gate();
+  if (!gate) return std::unexpected(gate.error());
+  const auto agents = (*gate)->agents();
+  if (!agents) return trouble(agents.error());
+  std::int64_t told = 0;
+  for (const std::string& name : *agents) {
+    if (name.empty()) continue;
+    const auto agent = named(name);
+    if (!agent || !agent->mode.over) continue;
+    GateNews news = this->news(*agent, std::nullopt);
+    news.why = "it has ended";
+    const auto left = tend::tell_left(
+        *database_,
+        {.agent = name,
+         .why = news.why,
+         .before = before,
+         .undelivered = [&](const auto& these) { return undelivered_payload(news, these); }},
+        machine_.clock.wall());
+    if (!left) return trouble(left.error());
+    if (*left > 0) std::ignore = mirror(**gate, *agent);
+    told += *left;
+  }
+  return told;
 }
 
 GateResult<std::string> GateDesk::resume(const std::optional<std::string>& typed,

@@ -109,6 +109,9 @@ class GateDesk {
   GateResult<ReleaseAnswer> release(const std::optional<std::string>& agent, bool by_force);
   /// Outages that everybody forgot: their agents are well, by the word of their keepers. How many.
   GateResult<std::int64_t> end_forgotten();
+  /// Tells whoever sent something before that time to an agent that is over, and waits for it
+  /// still: which messages those are. How many senders will hear of it.
+  GateResult<std::int64_t> tell_left(WallTime before);
   /// Ends the hold of an agent that was started too often: its name. Whether it is followed is
   /// seen later.
   GateResult<std::string> resume(const std::optional<std::string>& agent,

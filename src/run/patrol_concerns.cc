@@ -279,6 +279,9 @@ void Patrol::note_gate() {
   const auto all = desk.status(std::nullopt);
   if (!all) return blind("gate", "the gate could not be looked at: " + all.error().text);
   const WallTime then = machine_.clock.wall() - kUntakenAfter;
+  if (!settings_.dry) {
+    if (auto told = desk.tell_left(then); !told) undone_.push_back("gate: " + told.error().text);
+  }
   std::vector<std::string> given_up;
   std::vector<std::string> waited_for;
   for (const GateStatus& status : *all) {

@@ -229,6 +229,10 @@ Result<Received> Gate::receive_within(const Arrival& arrival, WallTime now) {
     }
   }
   if (auto room = check_room(message.agent); !room) return std::unexpected(room.error());
+  // Its agent may end before it comes to the message.
+  if (arrival.reply && !arrival.down) {
+    if (auto kept = keep_way(arrival, now); !kept) return std::unexpected(kept.error());
+  }
   const auto id = add(message);
   if (!id) return std::unexpected(id.error());
   message.id = *id;

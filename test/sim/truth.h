@@ -107,7 +107,7 @@ struct MessageTruth {
 struct ReplyTruth {
   std::string sender;
   std::string key;
-  std::string gate;           // auto-reply, all-clear
+  std::string gate;           // auto-reply, undelivered, all-clear
   std::int64_t incident = 0;  // one way back in one outage
   Duration at{};
   bool heard = false;
