@@ -139,6 +139,7 @@ void Patrol::look_around() {
     close_for_keepers(*agents);
     look_for_unread(*agents);
     note_idle(*agents, workers);
+    note_standstill(*agents, workers);
   } else {
     blind("agents", "the agents could not be looked at: " + agents.error().text);
   }

@@ -122,6 +122,7 @@ class Patrol {
   void keep_what_was_told_of_leases(const std::string& problem);
   void take_up_of_leases(const std::map<std::string, PatrolVoice::Told, std::less<>>& open);
   void note_idle(const std::vector<Entry>& agents, const WorkersOfHome& workers);
+  void note_standstill(const std::vector<Entry>& agents, const WorkersOfHome& workers);
   void note_undone();
   void tell(const Concern& concern);
   void close_others();

@@ -29,6 +29,7 @@ constexpr std::size_t kMostNamed = 10;
 constexpr std::size_t kLongestText = 1000;    // bytes
 constexpr std::string_view kNotes = "note:";  // keys of what needs nobody
 constexpr const char* kSilence = "silence";   // key of an incident
+constexpr const char* kStandstill = "standstill";
 
 std::string names(std::vector<std::string> all) {
   std::ranges::sort(all);
@@ -196,6 +197,35 @@ void Patrol::note_idle(const std::vector<Entry>& agents, const WorkersOfHome& wo
              .needs_person = false,
              .leaves = false});
   }
+}
+
+/// Each by itself may be in order: who failed is told of, and open work may wait. Who is there, in
+/// whichever state, is looked after by its keeper; and who stopped them all knows it.
+void Patrol::note_standstill(const std::vector<Entry>& agents, const WorkersOfHome& workers) {
+  std::size_t left = 0;
+  for (const Task& task : tasks_) {
+    const TaskIs is = task_status(task);
+    if (is != TaskIs::open && is != TaskIs::in_progress) continue;
+    const WorkerIs worker = workers.of(task).is;
+    if (is == TaskIs::in_progress && worker != WorkerIs::over && worker != WorkerIs::gone) return;
+    ++left;
+  }
+  if (left == 0) return;
+  const WallTime now = machine_.clock.wall();
+  const Entry* failed = nullptr;
+  for (const Entry& entry : agents) {
+    if (!entry.over()) return;
+    const bool matters =
+        entry.known.heartbeat.outcome == WorkOutcome::failed && now - entry.since <= kEndMatters;
+    if (matters && (failed == nullptr || failed->since < entry.since)) failed = &entry;
+  }
+  if (failed == nullptr) return;
+  concern({.key = kStandstill,
+           .text = once(kStandstill,
+                        fmt::format("work is left and nobody is at it: {} task{}; the last that "
+                                    "failed is {}",
+                                    left, left == 1 ? "" : "s", failed->known.heartbeat.agent)),
+           .to_do = "tend list --status open"});
 }
 
 // --- What nobody has read -----------------------------------------------------------------------
