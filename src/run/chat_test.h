@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -60,7 +61,7 @@ class ChatTest : public KeptTest {
     const std::string id = question_in(line);
     if (!id.empty()) asked_.push_back(id);
     if (!id.empty() && answers_) answer(id, *me.variable("TEND_LIFE"));
-    me.print(turn(++turns_));
+    me.print(turn_of_ ? turn_of_(line) : turn(++turns_));
   }
   void answer(const std::string& id, const std::string& life) {
     universe.disk.append(kept.path("signals.jsonl"),
@@ -68,8 +69,9 @@ class ChatTest : public KeptTest {
   }
   [[nodiscard]] std::string verdict() const { return std::string(word(kept.heartbeat().verdict)); }
 
-  bool deaf_ = false;    // it hangs: it reads nothing
-  bool answers_ = true;  // it runs what it is told to
+  bool deaf_ = false;                                            // it hangs: it reads nothing
+  bool answers_ = true;                                          // it runs what it is told to
+  std::function<std::string(const std::string& line)> turn_of_;  // what it says to that
   int turns_ = 0;
   std::vector<std::string> heard_;
   std::vector<std::string> asked_;

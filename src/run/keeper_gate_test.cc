@@ -188,6 +188,132 @@ TEST_F(KeeperGate, a_message_that_a_life_had_comes_back_to_the_next) {
   EXPECT_EQ(in_state(MessageState::done).size(), 1U);
 }
 
+TEST_F(KeeperGate, I162_a_message_to_one_whose_start_fails_is_the_next_lifes_once) {
+  behave([this](SimSelf& self) {
+    self.variable("TEND_LIFE") == "1" ? self.exit_after(5s, 1) : chat(self);
+  });
+  kept.start_keeper();
+  ASSERT_TRUE(universe.run_until([&] { return kept.heartbeat().life == 1; }, 1min));
+  EXPECT_EQ(receive("one"), "queued");
+  universe.run_for(4s);
+  EXPECT_EQ(in_state(MessageState::queued).size(), 1U) << "it has not begun";
+  ASSERT_TRUE(universe.run_until([&] { return kept.heartbeat().life == 2; }, 5min));
+  universe.run_for(3min);
+  EXPECT_EQ(messages(), std::vector<std::string>{"one"});
+  const auto done = in_state(MessageState::done);
+  ASSERT_EQ(done.size(), 1U);
+  EXPECT_EQ(done.front().tries, 1) << "the start that failed was no try of it";
+}
+
+TEST_F(KeeperGate, I158_a_message_costs_no_try_while_its_agent_is_down) {
+  kept.start_keeper();
+  universe.run_for(10s);
+  deaf_ = true;
+  ASSERT_TRUE(await_down());
+  EXPECT_EQ(receive("one"), "auto-replied");
+  for (int i = 0; i < 8; ++i) {
+    universe.run_for(30s);
+    const auto held = in_state(MessageState::held);
+    ASSERT_EQ(held.size(), 1U);
+    EXPECT_EQ(held.front().tries, 0);
+  }
+  deaf_ = false;
+  ASSERT_TRUE(await_up());
+  universe.run_for(60s);
+  EXPECT_EQ(messages(), std::vector<std::string>{"one"});
+  const auto done = in_state(MessageState::done);
+  ASSERT_EQ(done.size(), 1U);
+  EXPECT_EQ(done.front().tries, 1);
+}
+
+TEST_F(KeeperGate,
+       I158_a_message_that_its_agent_fails_at_three_times_is_given_up_and_a_person_hears) {
+  kept.config.gate.most_tries = 3;
+  turn_of_ = [](const std::string& line) -> std::string {
+    if (!line.contains("[message ")) return turn(1);
+    return R"({"type":"result","subtype":"error_during_execution","is_error":true,)"
+           R"("session_id":"s-1"})"
+           "\n";
+  };
+  kept.start_keeper();
+  universe.run_for(10s);
+  EXPECT_EQ(receive("one"), "queued");
+  universe.run_for(10min);
+  EXPECT_EQ(messages(), (std::vector<std::string>{"one", "one", "one"}));
+  EXPECT_EQ(in_state(MessageState::dead).size(), 1U);
+  const std::string events =
+      universe.disk.read(std::string(Kept::kHome) + "/events.jsonl").value_or("");
+  const auto at = events.find("message 1 is given up");
+  ASSERT_NE(at, std::string::npos) << events;
+  EXPECT_TRUE(events.substr(0, events.find('\n', at)).ends_with("}"));
+}
+
+/// As the one that it is resumed as says it: nothing until then, and when it may be asked again.
+std::string limited_until(WallTime wall) {
+  const auto resets = std::chrono::duration_cast<std::chrono::seconds>(wall.time_since_epoch());
+  return R"({"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":)" +
+         std::to_string(resets.count()) + "}}\n";
+}
+
+TEST_F(KeeperGate, I060_ten_that_wait_for_the_end_of_a_limit_are_done_once_each_in_order) {
+  kept.start_keeper();
+  universe.run_for(10s);
+  const WallTime ends = universe.wall() + 3min;
+  std::vector<std::string> worked_on;
+  turn_of_ = [&](const std::string& line) -> std::string {
+    if (universe.wall() < ends) {
+      return limited_until(ends) +
+             R"({"type":"result","subtype":"success","is_error":true,"api_error_status":429,)"
+             R"("session_id":"s-1"})"
+             "\n";
+    }
+    if (line.contains("[message ")) worked_on.push_back(line);
+    return turn(++turns_);
+  };
+  for (int i = 1; i <= 10; ++i) EXPECT_EQ(receive("batch " + std::to_string(i)), "queued");
+  universe.run_for(2min);
+  EXPECT_TRUE(in_state(MessageState::dead).empty());
+  EXPECT_TRUE(in_state(MessageState::done).empty());
+  universe.run_for(20min);
+  ASSERT_EQ(worked_on.size(), 10U);
+  for (std::size_t i = 0; i < 10; ++i) {
+    EXPECT_TRUE(worked_on[i].contains("batch " + std::to_string(i + 1))) << worked_on[i];
+  }
+  for (const Message& message : in_state(MessageState::done)) {
+    EXPECT_LE(message.tries, 2) << message.id << ": the limit is no fault of it";
+  }
+  EXPECT_EQ(in_state(MessageState::done).size(), 10U);
+  EXPECT_EQ(kept.heartbeat().resumes_spent, 0U) << kept.text_of("journal.jsonl");
+}
+
+TEST_F(KeeperGate, I112_one_that_is_back_gets_what_waited_within_a_minute) {
+  kept.start_keeper();
+  universe.run_for(10s);
+  deaf_ = true;
+  ASSERT_TRUE(await_down());
+  EXPECT_EQ(receive("one"), "auto-replied");
+  deaf_ = false;
+  const auto is_well = [&] {
+    return kept.heartbeat().life == 2 && (verdict() == "working" || verdict() == "idle");
+  };
+  ASSERT_TRUE(universe.run_until(is_well, 40min));
+  EXPECT_TRUE(universe.run_until([&] { return kept.heartbeat().degraded_since == 0; }, 60s));
+  EXPECT_EQ(receive("two"), "queued");
+  universe.run_for(60s);
+  EXPECT_EQ(messages(), (std::vector<std::string>{"one", "two"}));
+}
+
+TEST_F(KeeperGate, I112_one_that_is_limited_waits_although_it_answers) {
+  const WallTime ends = universe.wall() + 1h;
+  turn_of_ = [&](const std::string&) { return limited_until(ends); };
+  kept.start_keeper();
+  ASSERT_TRUE(universe.run_until([&] { return !asked_.empty(); }, 10min));
+  universe.run_for(10min);
+  EXPECT_EQ(verdict(), "waiting");
+  EXPECT_GE(kept.count("is", "ack"), 1);
+  EXPECT_EQ(kept.heartbeat().life, 1U);
+}
+
 TEST_F(KeeperGate, a_keeper_that_died_leaves_a_message_that_is_done_in_its_time) {
   kept.start_keeper();
   universe.run_for(10s);
