@@ -28,6 +28,14 @@ TEST(GateWords, have_everything_that_a_sender_may_be_told) {
   EXPECT_EQ(nlohmann::json::parse(all_clear_payload(kNews))["gate"], "all-clear");
 }
 
+TEST(GateWords, name_the_messages_that_were_not_delivered) {
+  const std::string payload = undelivered_payload(kNews, {7, 9});
+  EXPECT_EQ(gate_words(payload, "en")->gate, kUndelivered);
+  EXPECT_TRUE(gate_words(payload, "en")->text.contains("message 7, 9."));
+  EXPECT_TRUE(gate_words(payload, "zh-CN")->text.contains("消息 7, 9 未送达"));
+  EXPECT_EQ(nlohmann::json::parse(payload)["agent"], "claude");
+}
+
 TEST(GateWords, leave_out_what_is_not_known) {
   const auto json = nlohmann::json::parse(all_clear_payload({.language = "en"}));
   EXPECT_FALSE(json.contains("outage"));
