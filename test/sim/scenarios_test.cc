@@ -269,10 +269,6 @@ TEST_F(Scenario, I077_helpers_that_left_the_group_are_gone_after_a_clean_exit) {
   expect_swept(true, {helper(false, {"TEND_INFRA"}), helper(true, {"TEND_INFRA"})});
 }
 
-TEST_F(Scenario, DISABLED_I077_helpers_that_lost_their_mark_are_gone_without_groups_too) {
-  expect_swept(false, {helper(false, {"TEND_INFRA"}), helper(true, {"TEND_INFRA"})});
-}
-
 TEST_F(Scenario, I127_a_successor_waits_until_its_predecessor_is_proven_gone) {
   Kept kept;
   kept.be_patient_as_with_an_agent();
