@@ -233,6 +233,10 @@ TEST_F(Faults, of_the_lock_file_leave_one_keeper) {
   universe.run_for(60s);
   EXPECT_FALSE(universe.runs(first));
   EXPECT_TRUE(universe.runs(second));
+  const std::string events =
+      universe.disk.read(std::string(Kept::kHome) + "/events.jsonl").value_or("");
+  EXPECT_TRUE(events.contains("another keeper has come")) << events;
+  EXPECT_TRUE(events.contains(R"("needs_person":true)")) << "somebody forced it in";
   universe.run_for(10min);
   EXPECT_EQ(starts(), 2);
   expect_working(2);

@@ -387,7 +387,8 @@ bool Keeper::holds_lock() {
   auto lock = KeeperLock::take(*folder_);
   if (!lock) return true;
   if (*lock == nullptr) {
-    event("note", "another keeper has come: its lock file had been removed", "", false);
+    // Nobody does that but by force, and two were there for a moment.
+    event("note", "another keeper has come: its lock file had been removed", "", true);
     stage_ = Stage::replaced;
     wake_.reset();
     stop_loop();
