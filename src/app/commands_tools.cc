@@ -150,7 +150,8 @@ constexpr CommandRow kTools[] = {
         .summary = "Be the keeper of an agent (tend run starts it by itself)",
         .text =
             "Keeps the agent of a folder until it is over, from wherever the keeper before left "
-            "off. One that finds another at work leaves at once.",
+            "off. One that finds another at work says which process that is, touches nothing and "
+            "leaves at once: exit status 1.",
         .positionals = kKeepPositionals,
         .options = kKeepOptions,
         .examples = kKeepExamples,

@@ -14,6 +14,7 @@
 #include "app/service_commands.h"
 #include "app/task_option.h"
 #include "base/name.h"
+#include "run/child_look.h"
 #include "run/family.h"
 #include "run/hire.h"
 #include "run/keeper.h"
@@ -21,6 +22,7 @@
 #include "run/viewer.h"
 #include "store/config_file.h"
 #include "store/home.h"
+#include "store/life_record.h"
 
 namespace tend {
 namespace {
@@ -99,6 +101,21 @@ Result<Keeper::Began> begin_keeping(Machine& machine, Keeper& keeper, Folder& fo
     if (has_keeper(machine, folder) || machine.clock.now() >= until) return began;
     let_pass(machine, kLookAgain);
   }
+}
+
+/// To the keeper that is there: nothing was touched, and nobody counts that as a failure of it.
+int defer(World& world, Folder& folder) {
+  const auto lock = look_at_lock(folder);
+  // One that has just taken the lock has not written down who it is.
+  const bool is_known =
+      lock && *lock && (*lock)->record.keeper.pid != 0 &&
+      process_state(world.machines.machine(), (*lock)->record.keeper) != ProcessIs::gone;
+  return complain(
+      world, "keep",
+      fmt::format("{} keeps {} already: nothing was done",
+                  is_known ? fmt::format("process {}", (*lock)->record.keeper.pid) : "another one",
+                  folder.path()),
+      kExitNo);
 }
 
 /// Beside an agent that is there already: it goes on without one.
@@ -207,6 +224,7 @@ int keep_command(const Arguments& arguments, World& world) {
     Keeper keeper(machine, *std::move(folder), std::move(home->folder), std::move(settings));
     const auto began = begin_keeping(machine, keeper, **looked_at);
     if (!began) return complain(world, "keep", began.error().text, kExitNo);
+    if (*began == Keeper::Began::kept_by_another) return defer(world, **looked_at);
     if (*began != Keeper::Began::keeping) return kExitYes;
     machine.loop.run();
     reload = keeper.wants_reload();
