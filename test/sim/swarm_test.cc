@@ -114,6 +114,32 @@ TEST(Tally, that_was_cut_off_is_refused) {
   EXPECT_FALSE(parse_tally("{}").has_value());
 }
 
+TEST(Tally, writes_its_hash_as_people_read_it_and_names_its_seed) {
+  Tally tally = tally_of(4, some_outcome());
+  tally.digest = 0x0fedcba987654321;
+  const std::string text = format_tally("seed", 4, tally);
+  EXPECT_TRUE(text.starts_with(R"({"seed":4,"worlds":1,)")) << text;
+  EXPECT_TRUE(text.contains(R"("hash":"0fedcba987654321")")) << text;
+  EXPECT_TRUE(describe_tally(tally).ends_with("hash 0fedcba987654321\n"));
+  EXPECT_EQ(parse_tally(text).value(), tally);
+  for (const std::string bad : {"", "0fedcba98765432", "0fedcba98765432g", "00fedcba987654321"}) {
+    std::string other = text;
+    other.replace(other.find("0fedcba987654321"), 16, bad);
+    EXPECT_FALSE(parse_tally(other).has_value()) << bad;
+  }
+}
+
+TEST(Percentile, is_the_nearest_rank_rounded_up) {
+  std::vector<Duration> delays;
+  for (int i = 100; i >= 1; --i) delays.emplace_back(std::chrono::seconds{i});
+  EXPECT_EQ(percentile(delays, 50), 50s);
+  EXPECT_EQ(percentile(delays, 99), 99s);
+  EXPECT_EQ(percentile(delays, 100), 100s);
+  EXPECT_EQ(percentile({3s, 1s, 2s, 4s}, 50), 2s);
+  EXPECT_EQ(percentile({3s, 1s, 2s}, 99), 3s);
+  EXPECT_EQ(percentile({7s}, 1), 7s);
+}
+
 TEST(Tally, is_described_with_its_hash_and_every_violation_of_a_world) {
   EXPECT_EQ(describe_tally(tally_of(4, some_outcome())),
             "1 world, 3 agents, 2 finished, 0 lives, 2.0 agent-hours\n"

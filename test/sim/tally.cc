@@ -2,7 +2,10 @@
 #include "tally.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstddef>
 #include <limits>
+#include <optional>
 #include <span>
 
 #include <fmt/format.h>
@@ -26,8 +29,11 @@ constexpr TallyKey kNumbers[] = {
     {"agents", &Tally::agents}, {"finished", &Tally::finished},
     {"lives", &Tally::lives},   {"kills", &Tally::kills},
     {"merges", &Tally::merges}, {"false_kills", &Tally::false_kills},
-    {"digest", &Tally::digest},
 };
+
+/// As text and as JSON: hexadecimal digits, because many readers of JSON lose the last bits of a
+/// number.
+std::string hash_text(const Tally& tally) { return fmt::format("{:016x}", tally.digest); }
 
 void add(HangTally& to, const HangTally& more) {
   to.delays.insert(to.delays.end(), more.delays.begin(), more.delays.end());
@@ -134,19 +140,15 @@ bool read_by_word(const ReadJson& tally, const char* key,
 
 // --- Text ----------------------------------------------------------------------------------------
 
-/// The delay within which so many percent of the hangs were found. Requires sorted delays.
-double percentile(const std::vector<Duration>& sorted, std::size_t percent) {
-  const std::size_t at = (sorted.size() * percent + 99) / 100 - 1;
-  return std::chrono::duration<double>(sorted[at]).count();
-}
+double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 std::string describe_hangs(std::string_view kind, const HangTally& hangs) {
   std::string text = fmt::format("  {}: {} of {} found", kind, hangs.delays.size(), hangs.all());
   if (!hangs.delays.empty()) {
-    std::vector<Duration> sorted = hangs.delays;
-    std::ranges::sort(sorted);
-    text += fmt::format(" within {:.0f} s (half), {:.0f} s (99 of 100), {:.0f} s (all)",
-                        percentile(sorted, 50), percentile(sorted, 99), percentile(sorted, 100));
+    text +=
+        fmt::format(" within {:.0f} s (half), {:.0f} s (99 of 100), {:.0f} s (all)",
+                    seconds(percentile(hangs.delays, 50)), seconds(percentile(hangs.delays, 99)),
+                    seconds(percentile(hangs.delays, 100)));
   }
   if (hangs.missed > 0) text += fmt::format(", {} MISSED", hangs.missed);
   if (hangs.open > 0) text += fmt::format(", {} ended before", hangs.open);
@@ -188,6 +190,13 @@ std::string plural(std::uint64_t count, std::string_view word) {
 
 }  // namespace
 
+Duration percentile(std::vector<Duration> delays, std::size_t percent) {
+  const auto at =
+      delays.begin() + static_cast<std::ptrdiff_t>((delays.size() * percent + 99) / 100 - 1);
+  std::ranges::nth_element(delays, at);
+  return *at;
+}
+
 double hours(Duration duration) {
   return std::chrono::duration<double, std::ratio<3600>>(duration).count();
 }
@@ -195,6 +204,7 @@ double hours(Duration duration) {
 Tally& Tally::operator+=(const Tally& other) {
   for (const TallyKey& key : kNumbers) this->*key.member += other.*key.member;
   agent_time += other.agent_time;
+  digest += other.digest;
   for (const auto& [kind, count] : other.faults) faults[kind] += count;
   for (const auto& [kind, count] : other.false_kills_in) false_kills_in[kind] += count;
   for (const auto& [kind, more] : other.hangs) add(hangs[kind], more);
@@ -273,16 +283,37 @@ Tally tally_of_failure(std::uint64_t seed, const std::string& check, const std::
   return tally;
 }
 
-std::string format_tally(const Tally& tally) {
-  WriteJson json;
+namespace {
+
+WriteJson to_json(WriteJson json, const Tally& tally) {
   for (const TallyKey& key : kNumbers) json[key.name] = tally.*key.member;
+  json["hash"] = hash_text(tally);
   json["agent_ms"] = tally.agent_time.count();
   json["faults"] = by_word(tally.faults, kFaultWords, number_json);
   json["false_kills_in"] = by_word(tally.false_kills_in, kStepWords, number_json);
   json["hangs"] = by_word(tally.hangs, kStepWords, hang_json);
   json["broken"] = WriteJson::object();
   for (const auto& [check, broken] : tally.broken) json["broken"][check] = broken_json(broken);
-  return to_line(json);
+  return json;
+}
+
+/// Nothing unless it is as hash_text() writes it.
+std::optional<std::uint64_t> read_hash(const std::string& text) {
+  std::uint64_t hash = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, hash, 16);
+  if (text.size() != 16 || read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+  return hash;
+}
+
+}  // namespace
+
+std::string format_tally(const Tally& tally) {
+  return to_line(to_json(WriteJson::object(), tally));
+}
+
+std::string format_tally(const char* key, std::uint64_t seed, const Tally& tally) {
+  return to_line(to_json({{key, seed}}, tally));
 }
 
 Result<Tally> parse_tally(std::string_view text) {
@@ -293,6 +324,9 @@ Result<Tally> parse_tally(std::string_view text) {
     if (!json->contains(key.name)) return fail(fmt::format("tally: has no \"{}\"", key.name));
     tally.*key.member = whole_number(*json, key.name, kMost);
   }
+  const auto hash = read_hash(exact_text(*json, "hash", 16));
+  if (!hash) return fail("tally: \"hash\" is not 16 hexadecimal digits");
+  tally.digest = *hash;
   tally.agent_time =
       Duration{static_cast<Duration::rep>(whole_number(*json, "agent_ms", kMost / 2))};
   const bool known =
@@ -325,7 +359,7 @@ std::string describe_tally(const Tally& tally) {
   }
   for (const auto& [check, broken] : tally.broken) text += describe_broken(check, broken);
   text += tally.broken.empty() ? "nothing was violated\n" : "";
-  return text + fmt::format("hash {:016x}\n", tally.digest);
+  return text + fmt::format("hash {}\n", hash_text(tally));
 }
 
 }  // namespace tend::sim

@@ -48,7 +48,7 @@ struct Tally {
   std::uint64_t false_kills = 0;
   std::uint64_t merges = 0;
   Duration agent_time{};
-  std::uint64_t digest = 0;  // the sum: the same whatever the order of the worlds
+  std::uint64_t digest = 0;  // the sum: the same whatever the order of the worlds; read as `hash`
   std::map<FaultKind, std::uint64_t> faults;
   std::map<StepKind, std::uint64_t> false_kills_in;  // by what they were doing
   std::map<StepKind, HangTally> hangs;
@@ -69,8 +69,14 @@ Tally tally_of(std::uint64_t seed, const Outcome& outcome);
 /// A world that came to no end: it crashed, or took too long.
 Tally tally_of_failure(std::uint64_t seed, const std::string& check, const std::string& what);
 
+/// The delay within which so many percent were found: the nearest rank, rounded up, so that of few
+/// the last is the 99th percentile. REQUIRES that some were, and a percent in [1, 100].
+Duration percentile(std::vector<Duration> delays, std::size_t percent);
+
 /// On one line, for machines.
 std::string format_tally(const Tally& tally);
+/// The same, and whose it is: {"seed":7,...} of one world, {"first":1,...} of many.
+std::string format_tally(const char* key, std::uint64_t seed, const Tally& tally);
 Result<Tally> parse_tally(std::string_view text);
 /// Some lines, for people.
 std::string describe_tally(const Tally& tally);
