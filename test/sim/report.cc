@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <span>
@@ -13,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include "judge/policy.h"
+#include "os/linux/fd.h"
 #include "rival.h"
 #include "rival_world.h"
 #include "swarm.h"
@@ -100,10 +103,9 @@ std::uint64_t times(const Tally& tally, const char* what) {
 }
 
 /// Within which so many percent were found, in minutes. REQUIRES that some were.
-std::string minutes(std::vector<Duration> delays, std::size_t percent) {
-  std::ranges::sort(delays);
-  const Duration at = delays[(delays.size() - 1) * percent / 100];
-  return fmt::format("{:.1f}", std::chrono::duration<double, std::ratio<60>>(at).count());
+std::string minutes(const std::vector<Duration>& delays, std::size_t percent) {
+  const std::chrono::duration<double, std::ratio<60>> at = percentile(delays, percent);
+  return fmt::format("{:.1f}", at.count());
 }
 
 std::string median_of_all(const Tally& tally) {
@@ -111,7 +113,7 @@ std::string median_of_all(const Tally& tally) {
   for (const auto& [kind, hangs] : tally.hangs) {
     delays.insert(delays.end(), hangs.delays.begin(), hangs.delays.end());
   }
-  return delays.empty() ? kNothing : minutes(std::move(delays), 50) + " min";
+  return delays.empty() ? kNothing : minutes(delays, 50) + " min";
 }
 
 // --- Tables --------------------------------------------------------------------------------------
@@ -326,6 +328,14 @@ std::string rules_text() {
   return text;
 }
 
+std::string left_out_text() {
+  std::string text = "What these designs have beside that, and is left out here:\n\n";
+  for (const Rival& each : rivals()) {
+    if (!each.left_out.empty()) text += fmt::format("- `{}`: {}.\n", each.name, each.left_out);
+  }
+  return text;
+}
+
 std::uint64_t hash_of(const Reliability& measured) {
   std::uint64_t sum = 0;
   for (const auto* const subjects : {&measured.ours, &measured.others}) {
@@ -348,12 +358,31 @@ std::string begin_text(const Reliability& measured) {
       grouped(settings.first + settings.count - 1), hours(settings.hours), hash_of(measured));
 }
 
+Error cannot_write(const std::string& path) {
+  return Error{fmt::format("cannot write {}: {}", path, system_says(errno))};
+}
+
 Result<void> write_file(const std::string& path, std::string_view text) {
   std::ofstream file(path, std::ios::binary);
   file << text;
   file.flush();
-  if (!file) return fail(fmt::format("cannot write {}", path));
+  if (!file) return std::unexpected(cannot_write(path));
   return {};
+}
+
+/// Leaves everything as it is.
+Result<void> can_write(const std::string& path) {
+  std::error_code unknown;
+  const bool is_there = std::filesystem::exists(path, unknown);
+  const std::ofstream file(path, std::ios::binary | std::ios::app);
+  if (!file) return std::unexpected(cannot_write(path));
+  if (!is_there) std::filesystem::remove(path, unknown);
+  return {};
+}
+
+std::string readme_text() {
+  std::ifstream file(kReadme, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace
@@ -411,6 +440,7 @@ std::string format_report(const Reliability& measured) {
   text += "\nTime to find a stall, in minutes, half of them / 99 of 100, by the kind of hang:\n\n";
   text += hang_table(measured.ours);
   text.append("\n## Other rules\n\n").append(kOthers) += "\n" + rules_text();
+  text += "\n" + left_out_text();
   text += "\n" + score_table("rule", measured.others) + "\n" + alarm_table(measured.others);
   text += "\nTime to find a stall, as above:\n\n" + hang_table(measured.others);
   text += "\nFalse kills, by what the agent was doing:\n\n" + false_kill_table(measured);
@@ -429,11 +459,14 @@ std::optional<std::string> with_table(std::string_view text, std::string_view ta
   return fmt::format("{}\n{}{}", text.substr(0, inside), table, text.substr(ends));
 }
 
+Result<void> can_publish(const std::string& path) {
+  if (auto can = can_write(path); !can) return can;
+  return with_table(readme_text(), "") ? can_write(kReadme) : Result<void>{};
+}
+
 Result<void> publish(const Reliability& measured, const std::string& path) {
   if (auto wrote = write_file(path, format_report(measured)); !wrote) return wrote;
-  std::ifstream file(kReadme, std::ios::binary);
-  const std::string readme{std::istreambuf_iterator<char>(file), {}};
-  const auto changed = with_table(readme, format_report_table(measured));
+  const auto changed = with_table(readme_text(), format_report_table(measured));
   return changed ? write_file(kReadme, *changed) : Result<void>{};
 }
 

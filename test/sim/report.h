@@ -52,6 +52,9 @@ inline constexpr std::string_view kTableEnds = "<!-- /reliability -->";
 /// The text with another table between its marks; nothing if it has none.
 std::optional<std::string> with_table(std::string_view text, std::string_view table);
 
+/// Whether publish() will be able to write where it is to: asked before an hour of worlds is
+/// played.
+Result<void> can_publish(const std::string& path);
 /// Writes the report, and the table into the README of the current folder if that wants one.
 Result<void> publish(const Reliability& measured, const std::string& path);
 

@@ -88,6 +88,8 @@ constexpr std::array<Rival, kRivalCount> kRivals{{
              "not beaten for 300 s are killed, and if no child is left the agent is stalled and "
              "started again: 3 times without an advance, 9 times in all. A child whose parent is "
              "gone and has not beaten for 120 s has 60 s to end",
+     .left_out = "what the provider refuses with 529 is tried again with a back-off that grows; "
+                 "here every attempt is made at once",
      .judge = heartbeat_tree,
      .looks_every = 30s,
      .beater = Beater::wrapper,
@@ -100,6 +102,8 @@ constexpr std::array<Rival, kRivalCount> kRivals{{
              "every 5 min: no beat for 10 min: the task of a worker that is gone is given to a new "
              "one, a worker that is there is pinged; for 15 min: escalated to a person. Nobody is "
              "killed",
+     .left_out = "its contexts with other limits, 30 min overnight and 5 min for critical tasks. "
+                 "Its code escalates after 30 min and its table after 15: here the table counts",
      .judge = task_heartbeat,
      .looks_every = 5min,
      .beater = Beater::timer,
@@ -118,6 +122,7 @@ constexpr std::array<Rival, kRivalCount> kRivals{{
      .rule = "the agent beats at each of its turns and says when it is idle; no beat and no "
              "activity of its terminal for 5 min: escalated to a person. Nobody is killed; one "
              "that is gone is started again",
+     .left_out = "a poke after 20 min without a beat",
      .judge = two_stores,
      .looks_every = 60s,
      .beater = Beater::hook,

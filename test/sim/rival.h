@@ -49,8 +49,9 @@ struct RivalAttempts {
 
 struct Rival {
   std::string_view name;
-  std::string_view title;  // for a table
-  std::string_view rule;   // in words
+  std::string_view title;     // for a table
+  std::string_view rule;      // in words
+  std::string_view left_out;  // what its design has beside that; "": nothing
   RivalWord (*judge)(const RivalSight&);
   Duration looks_every{};
   Beater beater = Beater::none;

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+#include <fmt/format.h>
+
 #include "players.h"
 #include "report.h"
 #include "rival_world.h"
@@ -287,7 +289,41 @@ TEST(Report, says_which_command_made_it_and_from_which_seeds) {
       text.contains("tend-sim --report docs/reliability.md --swarm 10 --first 11 --hours 8"));
   EXPECT_TRUE(text.contains("from the seeds 11 to 20")) << text;
   EXPECT_TRUE(text.contains("no promise was broken in any of the 10 worlds")) << text;
-  EXPECT_TRUE(text.contains("| spin | 10.0 / 10.0, 1 missed |")) << text;
+  EXPECT_TRUE(text.contains("| spin | 10.0 / 15.0, 1 missed |")) << text;
+}
+
+TEST(Report, names_what_its_rules_leave_out_of_their_designs) {
+  const std::string text = format_report(some_numbers());
+  const std::size_t named = text.find("What these designs have beside that");
+  ASSERT_NE(named, std::string::npos);
+  EXPECT_LT(named, text.find("| rule | agent-hours |"));
+  for (const char* const left_out :
+       {"529", "30 min overnight and 5 min for critical",
+        "escalates after 30 min and its table after 15", "a poke after 20 min"}) {
+    EXPECT_TRUE(text.contains(left_out)) << left_out;
+  }
+}
+
+TEST(Report, has_the_same_99_of_100_as_a_tally) {
+  const Reliability measured = some_numbers();
+  EXPECT_TRUE(format_report(measured).contains("| spin | 10.0 / 15.0,"));
+  EXPECT_TRUE(describe_tally(measured.ours[0].tally).contains("600 s (half), 900 s (99 of 100)"));
+}
+
+TEST(Report, finds_out_first_that_its_file_cannot_be_written_and_leaves_nothing_behind) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "can-publish";
+  std::filesystem::create_directories(folder);
+  const std::string path = folder / "report.md";
+  EXPECT_TRUE(can_publish(path).has_value());
+  EXPECT_FALSE(std::filesystem::exists(path));
+  std::ofstream(path) << "old\n";
+  EXPECT_TRUE(can_publish(path).has_value());
+  EXPECT_EQ(contents_of(path.c_str()), "old\n");
+  EXPECT_EQ(can_publish(folder / "no/such.md").error().text,
+            fmt::format("cannot write {}/no/such.md: No such file or directory", folder.string()));
+  EXPECT_EQ(can_publish(folder).error().text,
+            fmt::format("cannot write {}: Is a directory", folder.string()));
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Report, lists_violations_of_ours_with_their_seeds) {
