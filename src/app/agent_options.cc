@@ -119,14 +119,7 @@ Result<std::string> worktree_option(const Arguments& arguments, Machine& machine
 }
 
 Result<void> check_name(const std::string& name) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-  };
-  if (!name.empty() && name.size() <= 64 && name.front() != '-' && name.front() != '.' &&
-      std::ranges::all_of(name, plain)) {
-    return {};
-  }
+  if (is_agent_name(name)) return {};
   return fail("--name wants letters, digits, '.', '_' and '-', at most 64, not " + in_quotes(name));
 }
 
@@ -155,6 +148,16 @@ bool wait_in(Machine& machine, Folder& folder, const std::function<bool()>& done
 }
 
 }  // namespace
+
+bool is_agent_name(std::string_view name) {
+  constexpr std::size_t kLongest = 64;
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  };
+  return !name.empty() && name.size() <= kLongest && name.front() != '-' && name.front() != '.' &&
+         std::ranges::all_of(name, plain);
+}
 
 Result<ForeignAgent> stores_of(const std::string& name, const std::string& role, World& world) {
   const auto config = user_config(world);

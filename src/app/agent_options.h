@@ -2,6 +2,8 @@
 // file.
 #pragma once
 
+#include <string_view>
+
 #include "app/command.h"
 #include "base/result.h"
 #include "judge/policy.h"
@@ -12,6 +14,10 @@
 #include "store/heartbeat.h"
 
 namespace tend {
+
+/// What an agent may be called: letters, digits, '.', '_' and '-', at most 64 of them, and in front
+/// neither '.' nor '-'.
+bool is_agent_name(std::string_view name);
 
 /// Everything about how an agent is kept. `command` is empty for one that is only watched;
 /// `working_folder` is absolute. A person is told on standard error what is not as it could be.
