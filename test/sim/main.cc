@@ -2,10 +2,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <thread>
@@ -15,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "options.h"
+#include "os/linux/fd.h"
 #include "players.h"
 #include "report.h"
 #include "scenario.h"
@@ -31,7 +31,14 @@ constexpr int kHeld = 0;
 constexpr int kViolated = 1;
 constexpr int kUsage = 2;
 
-void say(std::string_view text) { fmt::print(stdout, "{}", text); }
+/// What said no when standard output was first written to in vain; 0: all was taken.
+int lost_output = 0;
+
+void say(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size() && lost_output == 0) {
+    lost_output = errno;
+  }
+}
 void remark(std::string_view text) { fmt::print(stderr, "{}", text); }
 
 int refuse(const Error& error) {
@@ -39,29 +46,27 @@ int refuse(const Error& error) {
   return kUsage;
 }
 
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) return fail(fmt::format("cannot read {}", path));
-  return text;
+/// What was not written cannot be relied on, whatever it said.
+int end(int exit) {
+  if (std::fflush(stdout) != 0 && lost_output == 0) lost_output = errno;
+  if (lost_output == 0) return exit;
+  remark(fmt::format("tend-sim: cannot write to standard output: {}\n", system_says(lost_output)));
+  return kUsage;
 }
 
 Result<Scenario> scenario_of(const SimOptions& options) {
   if (options.scenario.empty()) return draw_scenario(options.seed, options.wishes);
-  const auto text = read_file(options.scenario);
-  if (!text) return std::unexpected(text.error());
-  auto scenario = parse_scenario(*text);
-  if (!scenario) return fail(fmt::format("{}: {}", options.scenario, scenario.error().text));
-  return scenario;
+  return load_scenario(options.scenario);
 }
 
-int conclude(const SimOptions& options, const std::string& title, const Tally& tally) {
-  say(options.json ? format_tally(tally) + "\n" : title + describe_tally(tally));
-  return tally.broken.empty() ? kHeld : kViolated;
-}
+int verdict(const Tally& tally) { return tally.broken.empty() ? kHeld : kViolated; }
 
-/// Here and not apart, each line at once: it is seen before the crash that it leads to.
-Tally play_with_trace(const Scenario& scenario) {
+/// Here and not apart, each line at once: it is seen before the crash that it leads to. Beside JSON
+/// it goes to standard error, so that the JSON can be read.
+Tally play_with_trace(const Scenario& scenario, bool beside_json) {
+  if (beside_json) {
+    return play_traced(scenario, [](const std::string& line) { remark(line + "\n"); });
+  }
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   return play_traced(scenario, [](const std::string& line) { say(line + "\n"); });
 }
@@ -69,8 +74,11 @@ Tally play_with_trace(const Scenario& scenario) {
 int play(const SimOptions& options) {
   const auto scenario = scenario_of(options);
   if (!scenario) return refuse(scenario.error());
-  const Tally tally = options.trace ? play_with_trace(*scenario) : play_apart(*scenario);
-  return conclude(options, fmt::format("seed {}\n", scenario->seed), tally);
+  const Tally tally =
+      options.trace ? play_with_trace(*scenario, options.json) : play_apart(*scenario);
+  say(options.json ? format_tally("seed", scenario->seed, tally) + "\n"
+                   : fmt::format("seed {}\n{}", scenario->seed, describe_tally(tally)));
+  return verdict(tally);
 }
 
 int draw(const SimOptions& options) {
@@ -108,11 +116,29 @@ int swarm(const SimOptions& options) {
   const Tally tally = play_swarm(
       settings, [&](const Played& one, const Tally& so_far) { watching.hear(one, so_far); });
   watching.end();
-  return conclude(options, "", tally);
+  say(options.json ? format_tally("first", options.first, tally) + "\n" : describe_tally(tally));
+  return verdict(tally);
+}
+
+/// An hour of worlds is not lost to a disk that is full in the end.
+int publish_or_say(const Reliability& measured, const SimOptions& options) {
+  if (!options.report.empty()) {
+    if (const auto published = publish(measured, options.report); !published) {
+      say(format_report(measured));
+      remark(fmt::format("tend-sim: {}; the report is on standard output instead\n",
+                         published.error().text));
+      return kUsage;
+    }
+  }
+  if (options.table) say(format_report_table(measured));
+  return kHeld;
 }
 
 /// Rivals do wrong all the time: only what ours did counts.
 int report(const SimOptions& options) {
+  if (!options.report.empty()) {
+    if (const auto can = can_publish(options.report); !can) return refuse(can.error());
+  }
   const ReportSettings settings{.first = options.first,
                                 .count = options.count,
                                 .hours = options.wishes.hours,
@@ -129,11 +155,7 @@ int report(const SimOptions& options) {
   };
   const Reliability measured = measure(settings, listen);
   if (watching) watching->end();
-  if (options.report.empty()) {
-    say(format_report_table(measured));
-  } else if (const auto published = publish(measured, options.report); !published) {
-    return refuse(published.error());
-  }
+  if (const int exit = publish_or_say(measured, options); exit != kHeld) return exit;
   const bool held = std::ranges::all_of(
       measured.ours, [](const Subject& ours) { return ours.tally.broken.empty(); });
   return held ? kHeld : kViolated;
@@ -159,26 +181,29 @@ int make_smaller(const SimOptions& options) {
   return kViolated;
 }
 
+int run(const SimOptions& options) {
+  switch (options.what) {
+    case SimOptions::What::help:
+      say(options.help);
+      return kHeld;
+    case SimOptions::What::play:
+      return play(options);
+    case SimOptions::What::swarm:
+      return swarm(options);
+    case SimOptions::What::shrink:
+      return make_smaller(options);
+    case SimOptions::What::draw:
+      return draw(options);
+    case SimOptions::What::report:
+      return report(options);
+  }
+  return kUsage;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   const auto options =
       parse_options(std::vector<std::string>(arguments + (count > 0 ? 1 : 0), arguments + count));
-  if (!options) return refuse(options.error());
-  switch (options->what) {
-    case SimOptions::What::help:
-      say(options->help);
-      return kHeld;
-    case SimOptions::What::play:
-      return play(*options);
-    case SimOptions::What::swarm:
-      return swarm(*options);
-    case SimOptions::What::shrink:
-      return make_smaller(*options);
-    case SimOptions::What::draw:
-      return draw(*options);
-    case SimOptions::What::report:
-      return report(*options);
-  }
-  return kUsage;
+  return options ? end(run(*options)) : refuse(options.error());
 }

@@ -5,7 +5,9 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -21,6 +23,9 @@ namespace {
 
 constexpr double kMostHours = 10'000;
 constexpr double kFewestHours = 0.1;
+constexpr std::uint64_t kMostAgents = 1'000;  // 8 hours of them take half a minute
+constexpr std::uint64_t kMostJobs = 1'000;
+constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
 /// What was typed, before it is known to make sense.
 struct Typed {
@@ -29,14 +34,30 @@ struct Typed {
   std::string faults = "all";
   bool shrink = false;
   bool draw = false;
-  bool table = false;
 
   bool has(const char* name) { return app.count(name) > 0; }
 };
 
+std::uint64_t number_in(const char* name, const std::string& text, std::uint64_t least,
+                        std::uint64_t most) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (read.ec == std::errc{} && read.ptr == end && number >= least && number <= most) return number;
+  throw CLI::ValidationError(fmt::format("{} is a whole number from {} to {}, not {}", name, least,
+                                         most, in_quotes(text)));
+}
+
 template <class Number>
-void add_number(CLI::App& app, const char* name, const char* value, Number& to, const char* help) {
-  app.add_option(name, to, help)->option_text(value)->check(CLI::NonNegativeNumber);
+void add_number(CLI::App& app, const char* name, const char* value, Number& to, std::uint64_t least,
+                std::uint64_t most, const char* help) {
+  app.add_option_function<std::string>(
+         name,
+         [name, least, most, &to](const std::string& text) {
+           to = static_cast<Number>(number_in(name, text, least, most));
+         },
+         help)
+      ->option_text(value);
 }
 
 void add_text(CLI::App& app, const char* name, const char* value, std::string& to,
@@ -47,24 +68,26 @@ void add_text(CLI::App& app, const char* name, const char* value, std::string& t
 void add_options(Typed& typed, SimOptions& options) {
   CLI::App& app = typed.app;
   Wishes& wishes = options.wishes;
-  add_number(app, "--seed", "N", options.seed, "Play the world of this seed");
+  add_number(app, "--seed", "N", options.seed, 0, kMost, "Play the world of this seed");
   add_text(app, "--scenario", "FILE", options.scenario, "Play the scenario in a file");
-  add_number(app, "--swarm", "COUNT", options.count, "Play the worlds of many seeds");
-  add_number(app, "--hours", "H", typed.hours, "How long things happen in a world; 8");
-  add_number(app, "--agents", "K", wishes.agents, "How many agents; 1 to 12 unless given");
+  add_number(app, "--swarm", "COUNT", options.count, 1, kMost, "Play the worlds of many seeds");
+  app.add_option("--hours", typed.hours, "How long things happen in a world; 8")->option_text("H");
+  add_number(app, "--agents", "K", wishes.agents, 1, kMostAgents,
+             "How many agents, up to 1000; 1 to 12 unless given");
   add_text(app, "--policy", "P", wishes.policy, "The policy of all agents");
   add_text(app, "--faults", "LIST", typed.faults, "all, none, or kinds: sleep,power-cut");
   app.add_flag("--plain", wishes.plain, "One lead, its children, and nothing goes wrong");
-  add_number(app, "--first", "N", options.first, "The first seed of a swarm; 1");
-  add_number(app, "--jobs", "J", options.jobs, "Worlds at a time; one a core");
-  add_number(app, "--stop-after", "N", options.stop_after, "Stop after so many failing seeds");
+  add_number(app, "--first", "N", options.first, 0, kMost, "The first seed of a swarm; 1");
+  add_number(app, "--jobs", "J", options.jobs, 1, kMostJobs, "Worlds at a time; one a core");
+  add_number(app, "--stop-after", "N", options.stop_after, 1, kMost,
+             "Stop after so many failing seeds");
   app.add_flag("--shrink", typed.shrink, "Make a failing scenario smaller and print it");
-  add_number(app, "--plays", "N", options.plays, "How often shrinking may play; 400");
+  add_number(app, "--plays", "N", options.plays, 1, kMost, "How often shrinking may play; 400");
   app.add_flag("--draw", typed.draw, "Print the scenario of a seed");
-  app.add_flag("--trace", options.trace, "Print everything that happens");
+  app.add_flag("--trace", options.trace, "Print all that happens; with --json to stderr");
   app.add_flag("--json", options.json, "Print the result as JSON");
   add_text(app, "--report", "FILE", options.report, "Write how reliable we and others are");
-  app.add_flag("--report-table", typed.table, "Print the short form of that");
+  app.add_flag("--report-table", options.table, "Print the short form of that");
 }
 
 Result<void> read_faults(const std::string& list, Wishes& wishes) {
@@ -84,45 +107,81 @@ Result<void> read_faults(const std::string& list, Wishes& wishes) {
   return {};
 }
 
+using Names = std::span<const char* const>;
+
 /// Every option of a world that is drawn, and none of them fits a file.
 constexpr const char* kOfDrawing[] = {"--hours", "--agents", "--policy", "--faults", "--plain"};
 constexpr const char* kOfSwarm[] = {"--first", "--jobs", "--stop-after", "--report",
                                     "--report-table"};
+constexpr const char* kNotOfSwarm[] = {"--shrink", "--draw", "--trace"};
 /// A report draws its own worlds, as long as is wished for.
 constexpr const char* kNotOfReport[] = {"--agents", "--policy",     "--faults",
                                         "--plain",  "--stop-after", "--json"};
+/// Both print a scenario, and nothing of what happens in it.
+constexpr const char* kNotOfDraw[] = {"--shrink", "--trace", "--json"};
+constexpr const char* kNotOfShrink[] = {"--trace", "--json"};
+/// Nothing goes wrong there.
+constexpr const char* kNotOfPlain[] = {"--faults"};
+/// They name something: "" is the variable of a script that was never set.
+constexpr const char* kNaming[] = {"--scenario", "--policy", "--faults", "--report"};
 
-bool reports(Typed& typed) { return typed.has("--report") || typed.table; }
+bool reports(Typed& typed) { return typed.has("--report") || typed.has("--report-table"); }
 
-/// Those of the options that were typed must not be there.
-Result<void> refuse_with(Typed& typed, std::span<const char* const> names, const char* with) {
+/// None of the names was typed beside the one that goes without them.
+Result<void> refuse_with(Typed& typed, Names names, const char* with) {
   for (const char* const name : names) {
     if (typed.has(name)) return fail(fmt::format("{} does not go together with {}", name, with));
   }
   return {};
 }
 
-Result<void> check_together(Typed& typed, const SimOptions& options) {
+Result<void> only_with(Typed& typed, Names names, const char* with) {
+  for (const char* const name : names) {
+    if (typed.has(name) && !typed.has(with)) return fail(fmt::format("{} wants {}", name, with));
+  }
+  return {};
+}
+
+Result<void> refuse_empty(Typed& typed) {
+  for (const char* const name : kNaming) {
+    if (typed.has(name) && typed.app[name]->as<std::string>().empty()) {
+      return fail(fmt::format("{} wants a word behind it, not ''", name));
+    }
+  }
+  return {};
+}
+
+Result<void> check_source(Typed& typed, const SimOptions& options) {
   const int sources = static_cast<int>(typed.has("--seed")) +
                       static_cast<int>(typed.has("--scenario")) +
                       static_cast<int>(typed.has("--swarm"));
   if (sources != 1) return fail("wants one of --seed N, --scenario FILE and --swarm COUNT");
-  if (typed.has("--swarm") && options.count == 0) return fail("--swarm wants at least 1 world");
-  const auto only_with = [&](const auto& names, const char* with) -> Result<void> {
-    for (const char* const name : names) {
-      if (typed.has(name) && !typed.has(with)) return fail(fmt::format("{} wants {}", name, with));
-    }
-    return {};
-  };
-  if (auto fits = only_with(kOfSwarm, "--swarm"); !fits) return fits;
+  if (!typed.has("--swarm") || options.count - 1 <= kMost - options.first) return {};
+  return fail(fmt::format("--swarm finds no {} seeds from --first {} on: the last one is {}",
+                          options.count, options.first, kMost));
+}
+
+Result<void> check_together(Typed& typed, const SimOptions& options) {
+  if (auto fits = refuse_empty(typed); !fits) return fits;
+  if (auto fits = check_source(typed, options); !fits) return fits;
+  if (auto fits = only_with(typed, kOfSwarm, "--swarm"); !fits) return fits;
   if (typed.has("--plays") && !typed.shrink) return fail("--plays wants --shrink");
   if (typed.draw && !typed.has("--seed")) return fail("--draw wants --seed N");
-  if (typed.draw && typed.shrink) return fail("--draw and --shrink do not go together");
-  if (typed.has("--scenario")) return refuse_with(typed, kOfDrawing, "--scenario");
-  if (!typed.has("--swarm")) return {};
-  if (typed.shrink) return fail("--shrink wants --seed N or --scenario FILE");
-  if (options.trace) return fail("--trace wants --seed N or --scenario FILE");
-  return reports(typed) ? refuse_with(typed, kNotOfReport, "a report") : Result<void>{};
+  const struct {
+    bool is_typed;
+    const char* name;
+    Names never_with;
+  } rules[] = {{typed.draw, "--draw", kNotOfDraw},
+               {typed.shrink, "--shrink", kNotOfShrink},
+               {typed.has("--scenario"), "--scenario", kOfDrawing},
+               {typed.has("--swarm"), "--swarm", kNotOfSwarm},
+               {reports(typed), "a report", kNotOfReport},
+               {options.wishes.plain, "--plain", kNotOfPlain}};
+  for (const auto& rule : rules) {
+    if (!rule.is_typed) continue;
+    if (auto fits = refuse_with(typed, rule.never_with, rule.name); !fits) return fits;
+  }
+  return {};
 }
 
 Result<void> read_wishes(const Typed& typed, Wishes& wishes) {

@@ -25,7 +25,8 @@ struct SimOptions {
   std::size_t plays = 400;       // of shrinking
   bool trace = false;
   bool json = false;
-  std::string report;  // a file; "": only the table, on standard output
+  std::string report;  // a file; "": none
+  bool table = false;  // of the report, on standard output
 };
 
 /// `words` is everything after the name of the program. The error is one line for a person.

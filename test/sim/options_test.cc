@@ -45,7 +45,19 @@ TEST(SimOptions, report_to_a_file_or_in_short) {
   ASSERT_TRUE(file.has_value()) << file.error().text;
   EXPECT_EQ(file->what, SimOptions::What::report);
   EXPECT_EQ(file->report, "x.md");
-  EXPECT_EQ(parse_options({"--swarm", "9", "--report-table"})->what, SimOptions::What::report);
+  EXPECT_FALSE(file->table);
+  const auto table = parse_options({"--swarm", "9", "--report-table"});
+  ASSERT_TRUE(table.has_value()) << table.error().text;
+  EXPECT_EQ(table->what, SimOptions::What::report);
+  EXPECT_EQ(table->report, "");
+  EXPECT_TRUE(table->table);
+}
+
+TEST(SimOptions, report_to_a_file_and_in_short) {
+  const auto both = parse_options({"--swarm", "9", "--report", "x.md", "--report-table"});
+  ASSERT_TRUE(both.has_value()) << both.error().text;
+  EXPECT_EQ(both->report, "x.md");
+  EXPECT_TRUE(both->table);
 }
 
 TEST(SimOptions, name_kinds_of_faults) {
@@ -77,7 +89,8 @@ TEST(SimOptions, refuse_what_makes_no_sense_in_one_line) {
   EXPECT_EQ(error_of({"--seed", "1", "--hours", "0"}), "--hours is between 0.1 and 10000");
   EXPECT_EQ(error_of({"--scenario", "x", "--plain"}),
             "--plain does not go together with --scenario");
-  EXPECT_EQ(error_of({"--swarm", "5", "--trace"}), "--trace wants --seed N or --scenario FILE");
+  EXPECT_EQ(error_of({"--swarm", "5", "--trace"}), "--trace does not go together with --swarm");
+  EXPECT_EQ(error_of({"--swarm", "5", "--shrink"}), "--shrink does not go together with --swarm");
   EXPECT_EQ(error_of({"--seed", "1", "--report", "x"}), "--report wants --swarm");
   EXPECT_EQ(error_of({"--swarm", "5", "--report", "x", "--plain"}),
             "--plain does not go together with a report");
@@ -91,9 +104,67 @@ TEST(SimOptions, point_to_the_kind_of_fault_that_was_meant) {
       << error_of({"--seed", "1", "--faults", "slep"});
 }
 
+TEST(SimOptions, refuse_what_would_be_ignored_beside_another) {
+  EXPECT_EQ(error_of({"--seed", "1", "--plain", "--faults", "sleep"}),
+            "--faults does not go together with --plain");
+  EXPECT_EQ(error_of({"--seed", "1", "--draw", "--trace"}),
+            "--trace does not go together with --draw");
+  EXPECT_EQ(error_of({"--seed", "1", "--draw", "--json"}),
+            "--json does not go together with --draw");
+  EXPECT_EQ(error_of({"--seed", "1", "--draw", "--shrink"}),
+            "--shrink does not go together with --draw");
+  EXPECT_EQ(error_of({"--seed", "1", "--shrink", "--json"}),
+            "--json does not go together with --shrink");
+  EXPECT_EQ(error_of({"--scenario", "x", "--draw"}), "--draw wants --seed N");
+}
+
+TEST(SimOptions, refuse_an_empty_word_that_is_to_name_something) {
+  EXPECT_EQ(error_of({"--scenario", ""}), "--scenario wants a word behind it, not ''");
+  EXPECT_EQ(error_of({"--seed", "1", "--policy", ""}), "--policy wants a word behind it, not ''");
+  EXPECT_EQ(error_of({"--swarm", "1", "--report", ""}), "--report wants a word behind it, not ''");
+}
+
+TEST(SimOptions, take_the_first_seed_and_the_last_and_none_beyond) {
+  const std::string last = "18446744073709551615";
+  EXPECT_EQ(parse_options({"--seed", last})->seed, UINT64_MAX);
+  EXPECT_EQ(parse_options({"--seed", "0"})->seed, 0U);
+  EXPECT_EQ(parse_options({"--swarm", "1", "--first", last})->first, UINT64_MAX);
+  EXPECT_EQ(error_of({"--seed", "18446744073709551616"}),
+            "--seed is a whole number from 0 to 18446744073709551615, not '18446744073709551616'");
+  EXPECT_EQ(error_of({"--seed", "-1"}),
+            "--seed is a whole number from 0 to 18446744073709551615, not '-1'");
+  EXPECT_EQ(error_of({"--swarm", "2", "--first", last}),
+            "--swarm finds no 2 seeds from --first 18446744073709551615 on: the last one is "
+            "18446744073709551615");
+}
+
+TEST(SimOptions, have_bounds_that_their_errors_name) {
+  EXPECT_EQ(parse_options({"--seed", "1", "--agents", "1000"})->wishes.agents, 1000U);
+  EXPECT_EQ(error_of({"--seed", "1", "--agents", "100000"}),
+            "--agents is a whole number from 1 to 1000, not '100000'");
+  EXPECT_EQ(error_of({"--seed", "1", "--agents", "4294967297"}),
+            "--agents is a whole number from 1 to 1000, not '4294967297'");
+  EXPECT_EQ(error_of({"--swarm", "1", "--jobs", "0"}),
+            "--jobs is a whole number from 1 to 1000, not '0'");
+  EXPECT_EQ(error_of({"--swarm", "0"}),
+            "--swarm is a whole number from 1 to 18446744073709551615, not '0'");
+  EXPECT_EQ(error_of({"--seed", "1", "--hours", "-1"}), "--hours is between 0.1 and 10000");
+}
+
 TEST(SimOptions, refuse_numbers_that_are_none) {
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-           {"--seed", "x"}, {"--swarm", "-1"}, {"--seed"}, {"--sed", "1"}, {"--seed", "1", "y"}}) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"--seed", "x"},
+                                             {"--seed", ""},
+                                             {"--seed", "0x10"},
+                                             {"--seed", " 1"},
+                                             {"--seed", "1e3"},
+                                             {"--swarm", "-1"},
+                                             {"--seed"},
+                                             {"--sed", "1"},
+                                             {"--seed", "1", "y"},
+                                             {"--seed", "1", "--seed", "2"},
+                                             {"--seed", "1", "--hours", "x"},
+                                             {"--seed", "1", "--hours", "nan"}}) {
     const std::string error = error_of(words);
     EXPECT_NE(error, "none") << words[0];
     EXPECT_EQ(error.find('\n'), std::string::npos) << error;

@@ -287,7 +287,8 @@ class Drawing {
     scenario_.groups = chance_.percent(40);
     scenario_.saving_takes = chance_.mostly_short(0s, 20s);
     if (chance_.percent(10)) {
-      scenario_.most_pid = static_cast<std::int64_t>(chance_.within(2000, 3000));
+      scenario_.most_pid = std::max(static_cast<std::int64_t>(chance_.within(2000, 3000)),
+                                    fewest_pids(wishes_.agents));
     }
     for (const Weight& work : kWork) {
       if (work.everywhere || chance_.percent(50)) work_.push_back(work);
@@ -851,6 +852,11 @@ class Drawing {
 };
 
 }  // namespace
+
+bool strikes_an_agent(FaultKind kind) {
+  const auto* const row = std::ranges::find(kFaults, kind, &FaultRow::kind);
+  return row != std::ranges::end(kFaults) && row->of_agent;
+}
 
 Scenario draw_scenario(std::uint64_t seed, const Wishes& wishes) {
   Drawing drawing(seed, wishes);

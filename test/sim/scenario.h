@@ -322,7 +322,7 @@ struct Scenario {
   bool lossy_hints = false;   // all the time
   bool groups = false;        // the system has groups that processes cannot leave
   Duration saving_takes{};    // a snapshot, a merge
-  std::int64_t most_pid = 0;  // 0: as usual; a small one makes pids wrap
+  std::int64_t most_pid = 0;  // 0: as usual; a small one, fewest_pids() or more, makes them wrap
   Duration patrol{};          // how often the patrol of the home sweeps; 0: there is none
   std::vector<OutsiderPlan> outsiders;
   std::vector<SenderPlan> senders;
@@ -332,6 +332,12 @@ struct Scenario {
 
   bool operator==(const Scenario&) const = default;
 };
+
+/// What a world of so many agents needs to give every process a number. The lowest 300 are not
+/// given again, and an agent, its keeper and its helpers have one each.
+constexpr std::int64_t fewest_pids(std::size_t agents) {
+  return 1000 + 5 * static_cast<std::int64_t>(agents);
+}
 
 /// What a scenario is drawn from, beside the seed.
 struct Wishes {
@@ -343,8 +349,13 @@ struct Wishes {
   bool plain = false;             // nothing goes wrong, and every agent is like every other
 };
 
+/// It strikes one agent, which it names: `whom`.
+bool strikes_an_agent(FaultKind kind);
+
 Scenario draw_scenario(std::uint64_t seed, const Wishes& wishes);
 std::string format_scenario(const Scenario& scenario);
 Result<Scenario> parse_scenario(std::string_view text);
+/// The scenario in a file. The error is one line that names the file.
+Result<Scenario> load_scenario(const std::string& path);
 
 }  // namespace tend::sim

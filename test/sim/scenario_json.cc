@@ -1,6 +1,11 @@
 // A scenario as JSON: one object, an agent or a fault a line, times in seconds. What is read back
 // can be played: words are known, names are of somebody, and parents stand before their children.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -9,9 +14,12 @@
 
 #include <fmt/format.h>
 
+#include "app/agent_options.h"
 #include "base/quote.h"
+#include "base/suggest.h"
 #include "judge/lease.h"
 #include "judge/policy.h"
+#include "os/linux/fd.h"
 #include "scenario.h"
 #include "store/json.h"
 
@@ -19,6 +27,7 @@ namespace tend::sim {
 namespace {
 
 constexpr std::size_t kLargestScenario = std::size_t{16} * 1024 * 1024;
+constexpr std::int64_t kMostPids = 4'194'303;  // of Linux
 
 template <class Enum, std::size_t N>
 std::string_view word_of(const std::array<std::string_view, N>& words, Enum value) {
@@ -140,13 +149,26 @@ class Fields {
       : object_(object), where_(std::move(where)), wrong_(wrong) {
     if (!object.is_object()) complain("is no object");
   }
+  Fields(const Fields&) = delete;
+  Fields& operator=(const Fields&) = delete;
+  /// What nobody asked for is a word mistyped, or of another version: it would be ignored.
+  ~Fields() {
+    if (!object_.is_object()) return;
+    for (const auto& [key, value] : object_.items()) {
+      if (std::ranges::find(asked_, key) != asked_.end()) continue;
+      complain(fmt::format("has {}, which is no word that is known{}", in_quotes(key),
+                           did_you_mean(key, asked_)));
+    }
+  }
 
   const ReadJson* field(const char* key) {
+    asked_.emplace_back(key);
     const ReadJson* const found = object_.is_object() ? find_field(object_, key) : nullptr;
     if (found == nullptr) complain(fmt::format("has no \"{}\"", key));
     return found;
   }
-  [[nodiscard]] bool has(const char* key) const {
+  [[nodiscard]] bool has(const char* key) {
+    asked_.emplace_back(key);
     return object_.is_object() && find_field(object_, key) != nullptr;
   }
   Duration seconds(const char* key) {
@@ -217,6 +239,7 @@ class Fields {
 
  private:
   const ReadJson& object_;
+  std::vector<std::string_view> asked_;
   std::string where_;
   std::optional<Error>& wrong_;
 };
@@ -335,8 +358,8 @@ Scenario read_scenario(Fields& fields) {
   scenario.lossy_hints = fields.flag("lossy_hints");
   scenario.groups = fields.flag("groups");
   scenario.saving_takes = fields.seconds("saving_takes");
-  scenario.most_pid = static_cast<std::int64_t>(
-      fields.number("most_pid", std::numeric_limits<std::int32_t>::max()));
+  scenario.most_pid =
+      static_cast<std::int64_t>(fields.number("most_pid", static_cast<std::uint64_t>(kMostPids)));
   fields.list("agents", [&](Fields& each) { scenario.agents.push_back(read_agent(each)); });
   fields.list("faults", [&](Fields& each) { scenario.faults.push_back(read_fault(each)); });
   if (fields.has("patrol")) scenario.patrol = fields.seconds("patrol");
@@ -362,11 +385,21 @@ Scenario read_scenario(Fields& fields) {
 
 // --- What fits together --------------------------------------------------------------------------
 
+/// Of whoever it is: names become those of folders, tasks and leases.
+Result<void> check_name(const std::string& name) {
+  if (is_agent_name(name)) return {};
+  return fail(
+      fmt::format("scenario: a name wants letters, digits, '.', '_' and '-', at most 64, "
+                  "not {}",
+                  in_quotes(name)));
+}
+
 Result<void> check_agent(const AgentPlan& agent, const std::set<std::string>& before) {
   const auto wrong = [&](const std::string& what) {
     return fail(fmt::format("scenario: agent {} {}", in_quotes(agent.name), what));
   };
   if (agent.name.empty()) return fail("scenario: an agent has no name");
+  if (auto fits = check_name(agent.name); !fits) return fits;
   if (before.contains(agent.name)) return wrong("is there twice");
   if (!built_in_policy(agent.policy)) return wrong("has no known policy: " + agent.policy);
   if (!agent.parent.empty() && !before.contains(agent.parent)) {
@@ -383,9 +416,11 @@ Result<void> check_messages(const Scenario& scenario, const std::set<std::string
       return fail(fmt::format("scenario: sender {} writes to {}, who is not there",
                               in_quotes(sender.name), in_quotes(sender.agent)));
     }
-    if (!sender.name.empty() && names.insert(sender.name).second) continue;
-    return fail(
-        fmt::format("scenario: a sender has no name of its own: {}", in_quotes(sender.name)));
+    if (sender.name.empty() || !names.insert(sender.name).second) {
+      return fail(
+          fmt::format("scenario: a sender has no name of its own: {}", in_quotes(sender.name)));
+    }
+    if (auto fits = check_name(sender.name); !fits) return fits;
   }
   for (const MessagePlan& message : scenario.messages) {
     if (message.priority < 1) return fail("scenario: a message has no priority");
@@ -407,20 +442,16 @@ Result<void> check_services(const Scenario& scenario, std::set<std::string> name
       return fail(
           fmt::format("scenario: a service has no name of its own: {}", in_quotes(service.name)));
     }
+    if (auto fits = check_name(service.name); !fits) return fits;
     if (service.interval > Duration::zero()) continue;
     return fail(fmt::format("scenario: service {} has no interval", in_quotes(service.name)));
   }
   return {};
 }
 
-Result<void> check_names(const Scenario& scenario) {
-  std::set<std::string> names;
+Result<void> check_steps(const Scenario& scenario) {
   std::set<std::pair<std::string, std::string>> below;
-  for (const AgentPlan& agent : scenario.agents) {
-    if (auto fits = check_agent(agent, names); !fits) return fits;
-    names.insert(agent.name);
-    below.emplace(agent.parent, agent.name);
-  }
+  for (const AgentPlan& agent : scenario.agents) below.emplace(agent.parent, agent.name);
   for (const AgentPlan& agent : scenario.agents) {
     for (const Step& step : agent.steps) {
       if (!needs_child(step.kind) || below.contains({agent.name, step.child})) continue;
@@ -429,28 +460,85 @@ Result<void> check_names(const Scenario& scenario) {
                               in_quotes(step.child)));
     }
   }
-  if (auto fits = check_messages(scenario, names); !fits) return fits;
-  if (auto fits = check_services(scenario, names); !fits) return fits;
-  for (const OutsiderPlan& outsider : scenario.outsiders) {
-    if (!outsider.name.empty() && names.insert(outsider.name).second) continue;
-    return fail(
-        fmt::format("scenario: an outsider has no name of its own: {}", in_quotes(outsider.name)));
-  }
+  return {};
+}
+
+Result<void> check_contenders(const Scenario& scenario, std::set<std::string>& names) {
   for (const ContenderPlan& contender : scenario.contenders) {
     if (contender.name.empty() || !names.insert(contender.name).second) {
       return fail(fmt::format("scenario: a contender has no name of its own: {}",
                               in_quotes(contender.name)));
     }
+    if (auto fits = check_name(contender.name); !fits) return fits;
     if (contender.ttl >= kShortestLease && contender.ttl <= kLongestLease) continue;
     return fail(
         fmt::format("scenario: contender {} has no time for its lease", in_quotes(contender.name)));
   }
+  return {};
+}
+
+Result<void> check_faults(const Scenario& scenario, const std::set<std::string>& agents,
+                          const std::set<std::string>& names) {
   for (const Fault& fault : scenario.faults) {
-    if (fault.whom.empty() || names.contains(fault.whom)) continue;
-    return fail(fmt::format("scenario: a fault {} strikes {}, who is not there",
-                            word_of(kFaultWords, fault.kind), in_quotes(fault.whom)));
+    const std::string_view kind = word_of(kFaultWords, fault.kind);
+    if (strikes_an_agent(fault.kind) && fault.whom.empty()) {
+      return fail(
+          fmt::format("scenario: a fault {} strikes nobody: \"whom\" wants the name of an "
+                      "agent",
+                      kind));
+    }
+    const bool is_there =
+        fault.whom.empty() || (strikes_an_agent(fault.kind) ? agents : names).contains(fault.whom);
+    if (is_there) continue;
+    return fail(fmt::format("scenario: a fault {} strikes {}, who is not there", kind,
+                            in_quotes(fault.whom)));
   }
   return {};
+}
+
+Result<void> check_pids(const Scenario& scenario) {
+  const std::int64_t fewest = fewest_pids(scenario.agents.size());
+  if (scenario.most_pid == 0 || scenario.most_pid >= fewest) return {};
+  return fail(fmt::format("scenario: \"most_pid\" is too small for so many agents: 0, or {} to {}",
+                          fewest, kMostPids));
+}
+
+Result<void> check_names(const Scenario& scenario) {
+  std::set<std::string> names;
+  for (const AgentPlan& agent : scenario.agents) {
+    if (auto fits = check_agent(agent, names); !fits) return fits;
+    names.insert(agent.name);
+  }
+  const std::set<std::string> agents = names;
+  if (auto fits = check_steps(scenario); !fits) return fits;
+  if (auto fits = check_messages(scenario, agents); !fits) return fits;
+  if (auto fits = check_services(scenario, agents); !fits) return fits;
+  for (const OutsiderPlan& outsider : scenario.outsiders) {
+    if (outsider.name.empty() || !names.insert(outsider.name).second) {
+      return fail(fmt::format("scenario: an outsider has no name of its own: {}",
+                              in_quotes(outsider.name)));
+    }
+    if (auto fits = check_name(outsider.name); !fits) return fits;
+  }
+  if (auto fits = check_contenders(scenario, names); !fits) return fits;
+  return check_faults(scenario, agents, names);
+}
+
+// --- Files ---------------------------------------------------------------------------------------
+
+/// One byte more than a scenario may have at most: the rest of an endless one is not waited for.
+Result<std::string> read_file(const std::string& path) {
+  const Fd file(retried([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
+  if (file.get() < 0) return fail(system_says(errno));
+  std::string text;
+  std::array<char, 65536> buffer{};
+  while (text.size() <= kLargestScenario) {
+    const auto got = retried([&] { return ::read(file.get(), buffer.data(), buffer.size()); });
+    if (got < 0) return fail(system_says(errno));
+    if (got == 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  return fail("it is larger than 16 MB");
 }
 
 }  // namespace
@@ -490,10 +578,21 @@ Result<Scenario> parse_scenario(std::string_view text) {
   const auto object = parse_object(text, kLargestScenario);
   if (!object) return fail("scenario: the text is no JSON object");
   std::optional<Error> wrong;
-  Fields fields(*object, "", wrong);
-  Scenario scenario = read_scenario(fields);
+  const Scenario scenario = [&] {
+    Fields fields(*object, "", wrong);
+    return read_scenario(fields);
+  }();
   if (wrong) return std::unexpected(*wrong);
   if (auto fits = check_names(scenario); !fits) return std::unexpected(fits.error());
+  if (auto fits = check_pids(scenario); !fits) return std::unexpected(fits.error());
+  return scenario;
+}
+
+Result<Scenario> load_scenario(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) return fail(fmt::format("cannot read {}: {}", in_quotes(path), text.error().text));
+  auto scenario = parse_scenario(*text);
+  if (!scenario) return fail(fmt::format("{}: {}", in_quotes(path), scenario.error().text));
   return scenario;
 }
 

@@ -4,8 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <set>
 #include <string>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "base/name.h"
 
@@ -486,6 +491,107 @@ TEST(ScenarioJson, refuses_agents_that_do_not_fit_together) {
             "scenario: agent 'lead' has a step dispatch for 'lead', which is no child of it");
   EXPECT_EQ(error_of(with(small_scenario(), R"("parent":"lead")", R"("parent":"child")")),
             "scenario: agent 'child' has a parent 'child' that does not stand before it");
+}
+
+TEST(ScenarioJson, refuses_names_that_the_product_refuses) {
+  const std::string rule =
+      "scenario: a name wants letters, digits, '.', '_' and '-', at most 64, not ";
+  const std::pair<const char*, const char*> names[] = {{"../../x", "'../../x'"},
+                                                       {"-rf", "'-rf'"},
+                                                       {"a b", "'a b'"},
+                                                       {".", "'.'"},
+                                                       {"x\\ny", "'x\\x0ay'"}};
+  for (const auto& [name, shown] : names) {
+    const std::string text =
+        with(small_scenario(), R"("name":"lead")", fmt::format(R"("name":"{}")", name));
+    EXPECT_EQ(error_of(text), rule + shown);
+  }
+  const std::string endless = std::string(5000, 'x');
+  const std::string error =
+      error_of(with(small_scenario(), R"("name":"lead")", R"("name":")" + endless + "\""));
+  EXPECT_TRUE(error.starts_with(rule)) << error;
+  EXPECT_LT(error.size(), 200U);
+}
+
+TEST(ScenarioJson, refuses_names_of_others_that_are_none) {
+  Scenario scenario;
+  scenario.lasts = 1h;
+  scenario.agents = {{.name = "lead", .parent = "", .steps = {}}};
+  scenario.outsiders = {{.name = "guest"}};
+  scenario.senders = {{.name = "ann", .agent = "lead"}};
+  scenario.contenders = {{.name = "bob", .ends = 30min, .ttl = 7s}};
+  scenario.services = {{.name = "cat", .agent = "lead", .ends = 30min, .interval = 5s}};
+  const std::string text = format_scenario(scenario);
+  EXPECT_EQ(parse_scenario(text), scenario);
+  for (const std::string name : {"guest", "ann", "bob", "cat"}) {
+    EXPECT_TRUE(error_of(with(text, "\"" + name + "\"", R"("../x")")).contains("a name wants"))
+        << name;
+  }
+}
+
+TEST(ScenarioJson, names_a_word_that_it_does_not_know) {
+  EXPECT_EQ(error_of(with(small_scenario(), R"("groups":false)", R"("groups":false,"patrl":300)")),
+            "scenario: has 'patrl', which is no word that is known; did you mean 'patrol'?");
+  EXPECT_EQ(error_of(with(small_scenario(), R"("times":3)", R"("times":3,"extra":1)")),
+            "scenario: agents[0] steps[1] has 'extra', which is no word that is known");
+  EXPECT_EQ(error_of(with(small_scenario(), R"("at":90)", R"("at":90,"who":"lead")")),
+            "scenario: faults[0] has 'who', which is no word that is known; did you mean 'whom'?");
+}
+
+TEST(ScenarioJson, refuses_a_fault_of_an_agent_that_strikes_nobody) {
+  Scenario scenario;
+  scenario.lasts = 1h;
+  scenario.agents = {{.name = "lead", .parent = "", .steps = {}}};
+  scenario.outsiders = {{.name = "guest"}};
+  scenario.faults = {{.kind = FaultKind::kill_agent, .at = 90s, .whom = "lead"}};
+  const std::string text = format_scenario(scenario);
+  EXPECT_EQ(parse_scenario(text), scenario);
+  EXPECT_EQ(error_of(with(text, R"("whom":"lead")", R"("whom":"")")),
+            "scenario: a fault kill-agent strikes nobody: \"whom\" wants the name of an agent");
+  EXPECT_EQ(error_of(with(text, R"("whom":"lead")", R"("whom":"guest")")),
+            "scenario: a fault kill-agent strikes 'guest', who is not there");
+}
+
+TEST(ScenarioJson, refuses_so_few_numbers_that_a_process_would_get_none) {
+  const auto pids = [](const char* number) {
+    return error_of(
+        with(small_scenario(), R"("most_pid":0)", fmt::format(R"("most_pid":{})", number)));
+  };
+  const std::string too_few =
+      "scenario: \"most_pid\" is too small for so many agents: 0, or 1010 to 4194303";
+  EXPECT_EQ(pids("1"), too_few);
+  EXPECT_EQ(pids("1009"), too_few);
+  EXPECT_EQ(pids("1010"), "none");
+  EXPECT_EQ(pids("4194303"), "none");
+  EXPECT_EQ(pids("4194304"), "scenario: \"most_pid\" is no whole number of at most 4194303");
+}
+
+TEST(DrawScenario, has_a_number_for_every_process_however_many_agents_were_wished_for) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Scenario scenario =
+        draw_scenario(seed, {.hours = 1h, .agents = 1000, .policy = "", .faults = {}});
+    if (scenario.most_pid == 0) continue;
+    ASSERT_GE(scenario.most_pid, fewest_pids(scenario.agents.size())) << seed;
+  }
+}
+
+TEST(ScenarioFile, that_cannot_be_read_is_an_error_and_no_end_of_the_program) {
+  const std::string folder = testing::TempDir();
+  EXPECT_EQ(load_scenario(folder).error().text,
+            fmt::format("cannot read '{}': Is a directory", folder));
+  EXPECT_EQ(load_scenario(folder + "no-such-file").error().text,
+            fmt::format("cannot read '{}no-such-file': No such file or directory", folder));
+  EXPECT_EQ(load_scenario("/dev/zero").error().text,
+            "cannot read '/dev/zero': it is larger than 16 MB");
+  EXPECT_EQ(load_scenario("/dev/null").error().text,
+            "'/dev/null': scenario: the text is no JSON object");
+}
+
+TEST(ScenarioFile, is_played_as_it_was_written) {
+  const std::string path = testing::TempDir() + "tend-sim-scenario.json";
+  std::ofstream(path) << small_scenario();
+  EXPECT_EQ(load_scenario(path).value(), parse_scenario(small_scenario()).value());
+  std::filesystem::remove(path);
 }
 
 }  // namespace

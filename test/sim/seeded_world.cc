@@ -306,7 +306,9 @@ void SeededWorld::start_roots() {
     words.emplace_back("--");
     std::ranges::copy(plan.is_asked() ? chat_command() : command_of(plan.voice),
                       std::back_inserter(words));
-    tend_below(1, folder, std::move(words), {});
+    if (const int exit = tend_below(1, folder, std::move(words), {}); exit != 0) {
+      report("starts", fmt::format("{} was not started: exit {}", plan.name, exit));
+    }
   }
 }
 

@@ -76,6 +76,15 @@ TEST(World, with_messages_has_the_same_hash_too) {
   }
 }
 
+TEST(World, whose_root_cannot_be_started_is_no_success) {
+  Scenario scenario = draw_scenario(1, {.hours = 1h, .agents = 1, .policy = "", .faults = {}});
+  scenario.agents.front().name = "../../x";
+  scenario.faults.clear();
+  const Tally tally = play_here(scenario);
+  ASSERT_TRUE(tally.broken.contains("starts")) << said_of(tally);
+  EXPECT_EQ(tally.broken.at("starts").said.front(), "../../x was not started: exit 2 (at 0.000 s)");
+}
+
 TEST(World, of_another_seed_has_another_hash) {
   const Wishes wishes{.hours = 1h, .policy = "", .faults = {}};
   EXPECT_NE(SeededWorld(draw_scenario(1, wishes)).play().digest,
