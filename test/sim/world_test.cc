@@ -76,6 +76,38 @@ TEST(World, with_messages_has_the_same_hash_too) {
   }
 }
 
+TEST(World, with_a_lease_has_the_same_hash_too) {
+  const Wishes wishes{.hours = 2h,
+                      .agents = 1,
+                      .policy = "",
+                      .faults = {FaultKind::contender_at_call, FaultKind::stop_in_write},
+                      .all_faults = false};
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    const Scenario scenario = draw_scenario(seed, wishes);
+    ASSERT_FALSE(scenario.contenders.empty()) << seed;
+    const Outcome once = SeededWorld(scenario).play();
+    EXPECT_EQ(once.digest, SeededWorld(scenario).play().digest) << seed;
+    EXPECT_EQ(once.violations.size(), 0U) << seed;
+    EXPECT_FALSE(once.faults.empty()) << seed;
+  }
+}
+
+TEST(World, with_services_has_the_same_hash_too) {
+  const Wishes wishes{.hours = 2h,
+                      .agents = 1,
+                      .policy = "",
+                      .faults = {FaultKind::service_at_call, FaultKind::two_services},
+                      .all_faults = false};
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    const Scenario scenario = draw_scenario(seed, wishes);
+    ASSERT_FALSE(scenario.services.empty()) << seed;
+    const Outcome once = SeededWorld(scenario).play();
+    EXPECT_EQ(once.digest, SeededWorld(scenario).play().digest) << seed;
+    EXPECT_EQ(once.violations.size(), 0U) << seed;
+    EXPECT_FALSE(once.faults.empty()) << seed;
+  }
+}
+
 TEST(World, whose_root_cannot_be_started_is_no_success) {
   Scenario scenario = draw_scenario(1, {.hours = 1h, .agents = 1, .policy = "", .faults = {}});
   scenario.agents.front().name = "../../x";
