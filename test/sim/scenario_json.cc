@@ -578,10 +578,11 @@ Result<Scenario> parse_scenario(std::string_view text) {
   const auto object = parse_object(text, kLargestScenario);
   if (!object) return fail("scenario: the text is no JSON object");
   std::optional<Error> wrong;
-  const Scenario scenario = [&] {
-    Fields fields(*object, "", wrong);
-    return read_scenario(fields);
-  }();
+  Scenario scenario;
+  {
+    Fields fields(*object, "", wrong);  // in its end it finds the words that nobody asked for
+    scenario = read_scenario(fields);
+  }
   if (wrong) return std::unexpected(*wrong);
   if (auto fits = check_names(scenario); !fits) return std::unexpected(fits.error());
   if (auto fits = check_pids(scenario); !fits) return std::unexpected(fits.error());
