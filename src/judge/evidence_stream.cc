@@ -14,6 +14,7 @@ using namespace std::chrono_literals;
 constexpr Duration kLastWords = 5s;        // progress this soon after a turn's end belongs to it
 constexpr Duration kToolBeatHolds = 100s;  // a tool-beat holds its tool's deadline off this far
 constexpr Duration kFurthestUntil = 24h;   // a provider's hold that claims more is cut
+constexpr Duration kOwnTry = 60s;          // what ends sooner is waited for within the turn
 constexpr std::uint32_t kCircle = 3;       // identical calls in a row from which on nothing renews
 
 bool is_provider_cause(Cause cause) { return cause != Cause::none && cause != Cause::another; }
@@ -223,6 +224,10 @@ void Evidence::absorb_turn_end(const Signal& signal, const Clocks& clocks) {
   if (is_provider_cause(signal.cause)) {
     Signal told = signal;
     told.until.reset();
+    // The time of its next try, which does not come any more: it gave up.
+    const bool tries_no_more = life.hold && life.hold->until && clocks.now() < *life.hold->until &&
+                               *life.hold->until - clocks.now() < kOwnTry;
+    if (tries_no_more) life.hold->until.reset();
     absorb_retry(signal.cause, told, clocks);
   } else {
     leave_open_hold(clocks);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "judge/account.h"
 #include "judge/testing.h"
 
 namespace tend {
@@ -72,6 +73,31 @@ TEST(Judge, resumes_what_died_at_once_and_calls_a_person_if_nothing_came_up) {
   EXPECT_EQ(story.verdict(), Verdict::dead);
   EXPECT_EQ(story.times_of(Action::resume), Times{100s});
   EXPECT_EQ(story.times_of(Action::escalate), Times{190s});
+}
+
+Signal failed_turn(Cause cause) {
+  Signal end = turn_end();
+  end.cause = cause;
+  end.cause_word = word(cause);
+  return end;
+}
+
+TEST(Judge, holds_one_that_gave_up_just_before_the_time_of_its_own_next_try) {
+  Story story;
+  story.at(0s, {spawn()}).at(2s, {progress()}).at(10s, {retry(Cause::overload, 44s)});
+  story.at(43s, {failed_turn(Cause::overload)}).at(45s, {gone(1)}).until(640s);
+  EXPECT_EQ(story.verdict(), Verdict::waiting);
+  EXPECT_FALSE(story.took(Action::resume));
+  story.until(650s);
+  EXPECT_EQ(story.times_of(Action::resume), Times{643s});
+  EXPECT_EQ(account(story.judge(), Instant{650s}).spent, 0U);
+}
+
+TEST(Judge, keeps_the_end_that_the_provider_named_when_the_turn_ends) {
+  Story story;
+  story.at(0s, {spawn()}).at(2s, {progress()}).at(10s, {retry(Cause::rate, 310s)});
+  story.at(11s, {failed_turn(Cause::rate)}).at(12s, {gone(1)}).until(700s);
+  EXPECT_EQ(story.times_of(Action::resume), Times{310s});
 }
 
 TEST(Judge, calls_an_exit_after_our_own_kill_no_clean_end) {
