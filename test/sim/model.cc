@@ -6,6 +6,8 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <span>
 #include <sstream>
 #include <utility>
 
@@ -42,6 +44,13 @@ class Dice {
 };
 
 constexpr Duration kJustBefore = 5s;  // its patience is over
+
+// How long the programs wait before they try again, as they were seen to; then they give up.
+constexpr Duration kClaudeLadder[] = {550ms,   1020ms,  2240ms,  4740ms,  9780ms,
+                                      18320ms, 35810ms, 34780ms, 32170ms, 33970ms};
+constexpr Duration kCodexLadder[] = {3370ms, 3430ms, 3850ms, 4380ms, 6180ms};
+constexpr Duration kWaitsItself = 60s;  // for what ends sooner
+constexpr Duration kOwnTimeout = 600s;  // of a model that says nothing
 
 class Model : public std::enable_shared_from_this<Model> {
  public:
@@ -110,7 +119,8 @@ class Model : public std::enable_shared_from_this<Model> {
     if (plan_.voice == Voice::beats) return self_.touch(agent_.folder + "/.beat");
     put(line);
   }
-  /// A line right behind one that was cut short can be told from it, unless that one waited for more.
+  /// A line right behind one that was cut short can be told from it, unless that one waited for
+  /// more.
   static bool is_legible(std::string_view stream, std::string_view line) {
     if (!stream.ends_with(line)) return false;
     stream.remove_suffix(line.size());
@@ -135,6 +145,9 @@ class Model : public std::enable_shared_from_this<Model> {
 
   void after(Duration wait, std::function<void()> then) {
     self_.after(wait, [me = shared_from_this(), then = std::move(then)](SimSelf&) { then(); });
+  }
+  [[nodiscard]] bool chance_of(std::uint64_t these, std::uint64_t of) {
+    return dice_.number() % of < these;
   }
   void go_on() {
     after(dice_.between(1s, 5s), [this] { step(); });
@@ -164,6 +177,9 @@ class Model : public std::enable_shared_from_this<Model> {
     const bool again = std::exchange(agent_.begun, agent_.next_step) == agent_.next_step;
     if (again) step.takes = dice_.between(step.takes / 10, step.takes);
     life().doing = step.kind;
+    if (step.kind == StepKind::limit_exit || step.kind == StepKind::retry_ladder) {
+      return be_refused(step);
+    }
     if (is_trouble(step.kind)) {
       if (step.kind == StepKind::hang_start || !trouble_left()) return done();
       return get_into_trouble(step);
@@ -526,6 +542,11 @@ class Model : public std::enable_shared_from_this<Model> {
         if (speaks() && number_ == 1 && agent_.next_step == 0) return end_without_work(step.takes);
         // Nobody could tell a worker's from a good end.
         return leave_after(step.takes, [this] { self_.exit(speaks() ? 0 : 1); });
+      case StepKind::timeout_exit:
+        say();
+        return after(kOwnTimeout, [this] { give_up(std::nullopt, std::nullopt); });
+      case StepKind::denied:
+        return be_denied();
       default:
         hang(step.kind);
         if (step.takes > Duration::zero()) wake_after(life().patience + step.takes);
@@ -534,6 +555,58 @@ class Model : public std::enable_shared_from_this<Model> {
         }
     }
   }
+  /// By the provider, for as long as that lasts; then it goes on.
+  void be_refused(const Step& step) {
+    const auto [refused, is_new] = agent_.refused.try_emplace(agent_.next_step);
+    RefusalTruth& refusal = refused->second;
+    if (is_new) refusal = {world_.elapsed() + plan_.steps[agent_.next_step].takes, chance_of(2, 3)};
+    if (world_.elapsed() >= refusal.until) return done();
+    if (step.kind == StepKind::retry_ladder) return climb(0, refusal.until, chance_of(1, 2));
+    const Duration left = refusal.until - world_.elapsed();
+    if (left < kWaitsItself) return try_again_after(left);
+    if (!refusal.named) return give_up(429, std::nullopt);
+    print(speech_->hold_until(world_.wall() + left));
+    give_up(429, refusal.until);
+  }
+  void try_again_after(Duration wait) {
+    print(speech_->retry(1, wait, 429));
+    shows(with_confirm(wait + 120s));
+    after(wait, [this] {
+      say();
+      done();
+    });
+  }
+  void climb(std::size_t n, Duration until, bool is_busy) {
+    const bool is_claude = plan_.voice == Voice::claude;
+    const std::span<const Duration> ladder =
+        is_claude ? std::span<const Duration>(kClaudeLadder) : kCodexLadder;
+    const int status = is_busy ? 529 : 500;
+    if (world_.elapsed() >= until) {
+      say();
+      return done();
+    }
+    if (n == ladder.size()) return give_up(status, std::nullopt);
+    print(speech_->retry(static_cast<int>(n + 1), ladder[n], status));
+    shows(with_confirm(is_claude ? ladder[n] + 120s : limits_.retry));
+    after(ladder[n] + dice_.between(1ms, 30ms),
+          [this, n, until, is_busy] { climb(n + 1, until, is_busy); });
+  }
+  void give_up(std::optional<int> status, std::optional<Duration> until) {
+    print(speech_->give_up(status));
+    shows(kNoLimit);
+    life().leaving = true;
+    agent_.given_up = {number_, world_.elapsed(), until};
+    after(dice_.between(20ms, 300ms), [this] { self_.exit(1); });
+  }
+  /// Whoever may do nothing at all gives up politely; another one finds another way.
+  void be_denied() {
+    print(speech_->deny(fmt::format("d{}-{}", number_, ++calls_)));
+    life().was_denied = true;
+    say();
+    if (number_ > 1 || agent_.next_step > 0) return done();
+    after(dice_.between(1s, 20s), [this] { end_without_work({}); });
+  }
+
   /// It says that all went well, and has not used a single tool.
   void end_without_work(Duration wait) {
     leave_after(wait, [this] {

@@ -26,7 +26,8 @@ StepKind step_of(const AgentTruth& agent) {
 
 /// In these the agent shows something and cannot act: somebody holds it, or another one speaks.
 bool takes_turns_in(StepKind kind) {
-  return kind != StepKind::rate_limit && kind != StepKind::overload && kind != StepKind::subagent;
+  return kind != StepKind::rate_limit && kind != StepKind::overload &&
+         kind != StepKind::retry_ladder && kind != StepKind::subagent;
 }
 
 /// A timer in the agent's own process: it never began, or gets no time.

@@ -24,6 +24,7 @@ constexpr std::uint64_t kPatrolled = 45;  // of a hundred worlds with tasks
 constexpr std::uint64_t kGated = 12;      // of a hundred worlds, unless it is wished for
 constexpr std::uint64_t kContended = 8;   // the same
 constexpr std::uint64_t kServed = 8;      // the same
+constexpr std::uint64_t kRefused = 20;    // of a hundred worlds
 constexpr Duration kShortRest = 90s;      // of a patrol that soon finds itself late
 constexpr Duration kNoEnd = 7 * 24h;      // of silence: longer than any world
 
@@ -258,6 +259,7 @@ class Drawing {
     draw_lease();
     draw_rare_lease();
     draw_services();
+    draw_refusals();
     const bool has_guests =
         !scenario_.messages.empty() || !scenario_.contenders.empty() || !scenario_.services.empty();
     if (!scenario_.faults.empty() || has_trouble() || has_guests) scenario_.settles = kSettles;
@@ -297,7 +299,8 @@ class Drawing {
     const std::uint64_t in_this_world = chance_.within(10, 70);
     for (std::size_t i = 0; i < kStepWords.size(); ++i) {
       const auto kind = static_cast<StepKind>(i);
-      if (!is_trouble(kind) || kind == StepKind::hang_idle) continue;  // only who is asked has that
+      if (!is_trouble(kind) || is_refusal(kind)) continue;  // those are drawn apart
+      if (kind == StepKind::hang_idle) continue;            // only who is asked has that
       if (chance_.percent(in_this_world)) troubles_.push_back(kind);
     }
     troubled_percent_ = chance_.within(5, 50);
@@ -839,6 +842,34 @@ class Drawing {
     service.lives = chance.mostly_short(20s, 2h);
     service.rests = chance.mostly_short(1s, 10min);
     service.by_pid = chance.percent(50);
+  }
+
+  // --- What others refuse ---
+
+  /// From chance of its own, too. Who is compared with others is not refused: they do not wait.
+  void draw_refusals() {
+    Chance chance(~scenario_.seed ^ 0x7265'6675'7365ULL);
+    if (!wishes_.policy.empty() || !chance.percent(kRefused)) return;
+    const std::uint64_t in_this_world = chance.within(20, 90);
+    for (AgentPlan& agent : scenario_.agents) {
+      if (!speaks(agent.voice) || agent.is_asked() || !chance.percent(in_this_world)) continue;
+      const std::uint64_t many = chance.mostly_small(1, 4);
+      for (std::uint64_t n = 0; n < many; ++n) draw_refusal(agent, chance);
+    }
+  }
+  static void draw_refusal(AgentPlan& agent, Chance& chance) {
+    using enum StepKind;
+    constexpr StepKind kKinds[] = {limit_exit, limit_exit, retry_ladder, timeout_exit, denied};
+    const StepKind kind = chance.one_of<StepKind>(kKinds);
+    // Of Codex nobody has seen the others.
+    if (agent.voice == Voice::codex && kind != retry_ladder) return;
+    Step step{.kind = kind, .child = {}};
+    if (kind == limit_exit) step.takes = chance.mostly_short(61s, 5h);
+    if (kind == retry_ladder) step.takes = chance.mostly_short(1s, 40min);
+    if (kind == timeout_exit) step.times = static_cast<std::uint32_t>(chance.mostly_small(1, 4));
+    const bool at_once = kind == denied && chance.percent(50);
+    if (!at_once) return insert_anywhere(agent, std::move(step), chance);
+    agent.steps.insert(agent.steps.begin(), std::move(step));
   }
 
   Chance chance_;

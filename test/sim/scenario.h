@@ -44,13 +44,22 @@ enum class StepKind : std::uint8_t {
   crash,       // exit 1
   fault,       // ended by a signal of its own
   early_exit,  // exit 0 in the middle of a turn
+  // From here on for other reasons than its own. Refused it is for as long as the step takes, from
+  // the first time on, and in each life that comes to it before that is over.
+  limit_exit,    // the provider refuses it, with a time or without one: exit 1 at once
+  retry_ladder,  // the provider is overloaded: it tries again and again, longer each time: exit 1
+  timeout_exit,  // it waits ten minutes for words of the model: exit 1
+  denied,        // it may not do what it wants, and nobody is asked
 };
-inline constexpr std::array<std::string_view, 26> kStepWords{
-    "think",    "talk",       "tool",        "subagent",  "background", "compact",    "rate-limit",
-    "overload", "ask",        "write",       "dispatch",  "await",      "merge",      "helper",
-    "rest",     "hang-start", "hang-stream", "hang-tool", "hang-input", "hang-child", "spin",
-    "chatter",  "hang-idle",  "crash",       "fault",     "early-exit"};
+inline constexpr std::array<std::string_view, 30> kStepWords{
+    "think",      "talk",       "tool",       "subagent",     "background",   "compact",
+    "rate-limit", "overload",   "ask",        "write",        "dispatch",     "await",
+    "merge",      "helper",     "rest",       "hang-start",   "hang-stream",  "hang-tool",
+    "hang-input", "hang-child", "spin",       "chatter",      "hang-idle",    "crash",
+    "fault",      "early-exit", "limit-exit", "retry-ladder", "timeout-exit", "denied"};
 constexpr bool is_trouble(StepKind kind) { return kind >= StepKind::hang_start; }
+/// It comes from somebody else.
+constexpr bool is_refusal(StepKind kind) { return kind >= StepKind::limit_exit; }
 constexpr bool is_hang(StepKind kind) {
   return kind >= StepKind::hang_start && kind <= StepKind::hang_idle;
 }

@@ -78,7 +78,7 @@ TEST(DrawScenario, is_the_same_with_every_compiler) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     all += format_scenario(draw_scenario(seed, {}));
   }
-  EXPECT_EQ(Name(all).hash(), 0x6cdca9d990727f81U);
+  EXPECT_EQ(Name(all).hash(), 0x567224acc345f4ebU);
 }
 
 TEST(DrawScenario, differs_from_seed_to_seed) {
@@ -353,6 +353,22 @@ TEST(DrawScenario, has_each_kind_of_a_rare_moment_where_it_was_wished_for_and_wh
       ASSERT_TRUE(!wants_patrol(kind) || scenario.patrol > Duration{}) << seed;
     }
   }
+}
+
+TEST(DrawScenario, has_agents_that_are_refused_in_some_worlds_and_in_none_that_is_compared) {
+  const auto is_refused = [](const Scenario& scenario) {
+    return std::ranges::any_of(scenario.agents, [](const AgentPlan& agent) {
+      return std::ranges::any_of(agent.steps,
+                                 [](const Step& step) { return is_refusal(step.kind); });
+    });
+  };
+  std::uint64_t many = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    many += is_refused(draw_scenario(seed, {})) ? 1U : 0U;
+    ASSERT_FALSE(is_refused(draw_scenario(seed, {.policy = "agent", .faults = {}}))) << seed;
+  }
+  EXPECT_GT(many, kSeeds / 20);
+  EXPECT_LT(many, kSeeds / 3);
 }
 
 TEST(DrawScenario, draws_as_many_agents_of_a_policy_as_were_wished_for) {

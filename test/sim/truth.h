@@ -38,6 +38,19 @@ struct QuestionTruth {
   Duration asked{};     // awake time
 };
 
+/// A provider refuses an agent until then, of the world.
+struct RefusalTruth {
+  Duration until{};
+  bool named = false;  // it says until when
+};
+
+/// A life that ended by itself because the model did not answer it.
+struct GivenUpTruth {
+  std::uint32_t life = 0;
+  Duration at{};                  // of the world
+  std::optional<Duration> until;  // it was told so; of the world
+};
+
 struct LifeTruth {
   std::uint32_t number = 0;
   ProcessId process;
@@ -57,6 +70,7 @@ struct LifeTruth {
   bool rests = false;         // its turn is over, and it listens
   bool in_call = false;       // it is shown to be in one
   bool answered = false;      // a question
+  bool was_denied = false;    // something that it wanted to do
   std::optional<Duration>
       idle_since;  // it has nothing left to do but what it is told; of the world
 };
@@ -69,6 +83,8 @@ struct AgentTruth {
   std::size_t next_step = 0;
   std::optional<std::size_t> begun;               // the step that was begun last, in any life
   std::map<std::size_t, std::uint32_t> troubled;  // by step: how often
+  std::map<std::size_t, RefusalTruth> refused;    // by step
+  std::optional<GivenUpTruth> given_up;           // the last that did
   bool asked_for = false;                         // its dispatch succeeded, or may have
   bool promised = false;                          // whoever dispatched it was told so
   bool hurries = false;                           // it waits for its children no longer

@@ -2,6 +2,7 @@
 #include "voice.h"
 
 #include <initializer_list>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -90,6 +91,30 @@ class ClaudeSpeech final : public Speech {
         "\n",
         milliseconds(retry));
   }
+  std::string retry(int n, Duration wait, int status) override {
+    return fmt::format(
+        R"({{"type":"system","subtype":"api_retry","attempt":{},"max_retries":10,"retry_delay_ms":{},"error_status":{},"error":"{}"}})"
+        "\n",
+        n, milliseconds(wait), status, word_of(status));
+  }
+  std::string give_up(std::optional<int> status) override {
+    return fmt::format(
+        R"({{"type":"assistant","message":{{"id":"g{0}","model":"<synthetic>","role":"assistant","content":[{{"type":"text","text":"API Error: {1}"}}]}},"parent_tool_use_id":null,"error":"{2}"}})"
+        "\n"
+        R"({{"type":"result","subtype":"success","is_error":true,"api_error_status":{3},"result":"API Error: {1}","terminal_reason":"api_error","permission_denials":[{4}]}})"
+        "\n",
+        ++messages_, status ? fmt::format("{} scripted", *status) : "The operation timed out.",
+        word_of(status), status ? std::to_string(*status) : "null", denials_);
+  }
+  std::string deny(const std::string& call) override {
+    denials_ += fmt::format(R"({}{{"tool_name":"Bash","tool_use_id":"{}","tool_input":{{}}}})",
+                            denials_.empty() ? "" : ",", call);
+    return open(call, {}) +
+           fmt::format(
+               R"({{"type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{}","is_error":true,"content":"This command requires approval"}}]}},"parent_tool_use_id":null}})"
+               "\n",
+               call);
+  }
   std::string ask(const std::string& call) override {
     return fmt::format(
         R"({{"type":"control_request","request_id":"{}","request":{{"subtype":"can_use_tool","tool_name":"Bash"}}}})"
@@ -107,11 +132,22 @@ class ClaudeSpeech final : public Speech {
                call);
   }
   std::string end_turn() override {
-    return R"({"type":"result","subtype":"success","is_error":false})"
-           "\n";
+    if (denials_.empty()) {
+      return R"({"type":"result","subtype":"success","is_error":false})"
+             "\n";
+    }
+    return fmt::format(
+        R"({{"type":"result","subtype":"success","is_error":false,"permission_denials":[{}]}})"
+        "\n",
+        std::exchange(denials_, ""));
   }
 
  private:
+  static std::string_view word_of(std::optional<int> status) {
+    if (!status) return "unknown";
+    if (*status == 429) return "rate_limit";
+    return *status == 529 ? "overloaded" : "server_error";
+  }
   static std::string text(std::uint64_t n) {
     return joined({R"({"type":"text","text":"words )", std::to_string(n), R"("})"});
   }
@@ -129,6 +165,7 @@ class ClaudeSpeech final : public Speech {
 
   std::string session_;
   std::uint64_t messages_ = 0;  // of the model, each with a name of its own
+  std::string denials_;         // of this turn
 };
 
 class CodexSpeech final : public Speech {
@@ -171,6 +208,25 @@ class CodexSpeech final : public Speech {
     return R"_({"type":"error","message":"Reconnecting... 1/5 (429 Too Many Requests)"})_"
            "\n";
   }
+  std::string retry(int n, Duration /*wait*/, int /*status*/) override {
+    return fmt::format(R"_({{"type":"error","message":"Reconnecting... {}/5 ({})"}})_"
+                       "\n",
+                       n, kBusy);
+  }
+  std::string give_up(std::optional<int> /*status*/) override {
+    return fmt::format(R"({{"type":"error","message":"{0}"}})"
+                       "\n"
+                       R"({{"type":"turn.failed","error":{{"message":"{0}"}}}})"
+                       "\n",
+                       kBusy);
+  }
+  std::string deny(const std::string& call) override {
+    return open(call, {}) +
+           fmt::format(
+               R"({{"type":"item.completed","item":{{"id":"{0}","type":"command_execution","command":"make {0}","aggregated_output":"","status":"declined"}}}})"
+               "\n",
+               call);
+  }
   std::string ask(const std::string& /*call*/) override { return ""; }
   std::string chatter(std::uint64_t n) override {
     return fmt::format(
@@ -184,6 +240,10 @@ class CodexSpeech final : public Speech {
     return R"({"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}})"
            "\n";
   }
+
+ private:
+  static constexpr std::string_view kBusy =
+      "We're currently experiencing high demand, which may cause temporary errors.";
 };
 
 class LineSpeech final : public Speech {
@@ -204,6 +264,9 @@ class LineSpeech final : public Speech {
   std::string end_compaction() override { return ""; }
   std::string hold_until(WallTime /*until*/) override { return ""; }
   std::string hold(Duration /*retry*/) override { return ""; }
+  std::string retry(int /*n*/, Duration /*wait*/, int /*status*/) override { return ""; }
+  std::string give_up(std::optional<int> /*status*/) override { return ""; }
+  std::string deny(const std::string& /*call*/) override { return ""; }
   std::string ask(const std::string& /*call*/) override { return ""; }
   std::string chatter(std::uint64_t /*n*/) override { return "...\n"; }
   std::string end_turn() override { return "ends\n"; }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,7 +28,13 @@ class Speech {
   virtual std::string end_compaction() = 0;
   virtual std::string hold_until(WallTime until) = 0;
   virtual std::string hold(Duration retry) = 0;
+  /// The `n`-th time that it tries again by itself, from 1 on; of an answer with that status.
+  virtual std::string retry(int n, Duration wait, int status) = 0;
+  /// The turn is over: it tries no more. Without a status no answer came at all.
+  virtual std::string give_up(std::optional<int> status) = 0;
   virtual std::string ask(const std::string& call) = 0;
+  /// Opens a call, which is refused.
+  virtual std::string deny(const std::string& call) = 0;
   virtual std::string chatter(std::uint64_t n) = 0;  // nothing new
   virtual std::string end_turn() = 0;
 };

@@ -55,6 +55,8 @@ class Resumes final : public Check {
     if (!agent.plan->parent.empty() && world.abandoned_since(agent.plan->parent)) return false;
     const auto doing = agent.lives.empty() ? std::nullopt : agent.lives.back().doing;
     if (doing == StepKind::rate_limit || doing == StepKind::overload) return false;
+    if (doing == StepKind::limit_exit || doing == StepKind::retry_ladder) return false;
+    if (agent.given_up && agent.given_up->life == agent.lives.back().number) return false;
     const Duration now = world.elapsed();
     return std::ranges::none_of(world.unfit(), [&](const Unfit& unfit) {
       const bool is_about_it = unfit.agent.empty() || unfit.agent == name;

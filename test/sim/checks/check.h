@@ -98,6 +98,7 @@ std::unique_ptr<Check> make_carried_out_check(SeededWorld& world);
 std::unique_ptr<Check> make_tasks_check(SeededWorld& world);
 std::unique_ptr<Check> make_whole_lines_check(SeededWorld& world);
 std::unique_ptr<Check> make_children_kept_check(SeededWorld& world);
+std::unique_ptr<Check> make_given_up_check(SeededWorld& world);
 std::unique_ptr<Check> make_patrol_robs_check(SeededWorld& world);
 std::unique_ptr<Check> make_patrol_once_check(SeededWorld& world);
 std::unique_ptr<Check> make_patrol_early_check(SeededWorld& world);

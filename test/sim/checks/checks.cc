@@ -13,13 +13,13 @@ namespace tend::sim {
 std::vector<std::unique_ptr<Check>> make_checks(SeededWorld& world) {
   std::vector<std::unique_ptr<Check>> checks;
   for (const auto make :
-       {make_false_kill_check,    make_identity_check,     make_one_life_check,
-        make_budget_check,        make_fitness_check,      make_written_first_check,
-        make_journal_first_check, make_preserved_check,    make_merged_once_check,
-        make_messages_check,      make_replay_check,       make_stall_found_check,
-        make_nobody_left_check,   make_nothing_owed_check, make_orders_check,
-        make_session_check,       make_carried_out_check,  make_tasks_check,
-        make_whole_lines_check,   make_children_kept_check}) {
+       {make_false_kill_check,    make_identity_check,      make_one_life_check,
+        make_budget_check,        make_fitness_check,       make_written_first_check,
+        make_journal_first_check, make_preserved_check,     make_merged_once_check,
+        make_messages_check,      make_replay_check,        make_stall_found_check,
+        make_nobody_left_check,   make_nothing_owed_check,  make_orders_check,
+        make_session_check,       make_carried_out_check,   make_tasks_check,
+        make_whole_lines_check,   make_children_kept_check, make_given_up_check}) {
     checks.push_back(make(world));
   }
   if (!world.scenario.messages.empty()) {

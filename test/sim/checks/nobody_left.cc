@@ -69,6 +69,10 @@ class NobodyLeft final : public Check {
         !unheard) {
       violated(fmt::format("{} did nothing, and nobody doubts that it is done", name));
     }
+    if (over && says->outcome == WorkOutcome::done && agent.lives.back().was_denied &&
+        says->note.empty() && !unheard) {
+      violated(fmt::format("{} was denied something, and nobody says so", name));
+    }
     if (over && says->outcome == WorkOutcome::done && !agent.done && !agent.did_nothing &&
         !agent.stop_ordered && !unheard) {
       violated(fmt::format("{} counts as done, and its work is not", name));

@@ -88,6 +88,9 @@ class TasksCheck final : public Check {
   void look_at_close(const std::string& task) {
     if (++closed_[task] > 1) violated(fmt::format("{} was closed twice", task));
     const AgentTruth& agent = world.truth().agents.at(task);
+    if (was_allowed_nothing(agent)) {
+      violated(fmt::format("{} was closed, and its agent was not allowed to do anything", task));
+    }
     // Of one that only exits nobody can tell whether it had done everything.
     const bool shows_it = agent.plan->voice == Voice::claude || agent.plan->voice == Voice::codex;
     if (!agent.done && !agent.did_nothing && shows_it && !world.may_have_lost(task)) {
@@ -103,11 +106,16 @@ class TasksCheck final : public Check {
     if ((*task)->status == kInProgress && !goes_on) {
       violated(fmt::format("{} is over, and still holds its task", name));
     }
+    if (was_allowed_nothing(world.truth().agents.at(name))) return;
     if ((*task)->status != kClosed && says->outcome == WorkOutcome::done) {
       violated(fmt::format("{} has done its work, and its task is {}", name, (*task)->status));
     }
   }
 
+  /// It ended well for all that can be seen, and its task is open.
+  [[nodiscard]] static bool was_allowed_nothing(const AgentTruth& agent) {
+    return agent.did_nothing && !agent.lives.empty() && agent.lives.back().was_denied;
+  }
   /// A power cut may put back what stood in a heartbeat before.
   [[nodiscard]] bool seems_silent(const std::string& name) const {
     const auto says = world.heartbeat_of(name);

@@ -1,0 +1,108 @@
+// Who gave up because the model did not answer is held and brought back when its time has come, or
+// after a while where it named none, and none of its budget is spent for that.
+#include <map>
+
+#include <fmt/format.h>
+
+#include "checks/check.h"
+
+namespace tend::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+class GivenUp final : public Check {
+ public:
+  using Check::Check;
+  [[nodiscard]] std::string_view name() const override { return "given up"; }
+
+  void on_end(const SimFacts& process, const Owner& owner) override {
+    if (owner.is != Owner::Is::agent || process.exit.how != ExitStatus::How::code) return;
+    const AgentTruth& agent = world.truth().agents.at(owner.agent);
+    if (!gave_up(agent)) return;
+    const auto says = world.heartbeat_of(owner.agent);
+    held_[owner.agent] = {says ? says->resumes_spent : 0, {}, false};
+  }
+  void on_life(const AgentTruth& agent) override {
+    const auto held = held_.find(agent.plan->name);
+    if (held == held_.end()) return;
+    held->second.back = agent.lives.back().number;
+    if (is_free(agent) && is_calm(agent) && world.elapsed() < due(agent) - kSlack) {
+      violated(fmt::format("{} was brought back {} s before its time", agent.plan->name,
+                           (due(agent) - world.elapsed()) / 1s));
+    }
+  }
+  void on_tick() override {
+    for (auto held = held_.begin(); held != held_.end();) {
+      const AgentTruth& agent = world.truth().agents.at(held->first);
+      if (held->second.back > 0) {
+        look_at_budget(agent, held->second);
+        held = held_.erase(held);
+        continue;
+      }
+      look_for_return(agent, held->second);
+      ++held;
+    }
+  }
+
+ private:
+  struct Held {
+    std::uint32_t spent = 0;  // before
+    std::uint32_t back = 0;   // the life that goes on; 0: none yet
+    bool missed = false;
+  };
+  static constexpr Duration kSlack = 2s;
+  static constexpr Duration kReturnMayTake = 4min;  // saving, a pause, and the keeper's pace
+  static constexpr Duration kAfterFault = 20min;    // until somebody has put a keeper on again
+
+  static bool gave_up(const AgentTruth& agent) {
+    return agent.given_up && !agent.lives.empty() &&
+           agent.given_up->life == agent.lives.back().number;
+  }
+  /// When it may go on.
+  [[nodiscard]] static Duration due(const AgentTruth& agent) {
+    const GivenUpTruth& given_up = *agent.given_up;
+    return given_up.until.value_or(given_up.at + agent.policy.limits.retry);
+  }
+  /// Nobody but the provider has a say in it.
+  [[nodiscard]] bool is_free(const AgentTruth& agent) const {
+    if (agent.stop_ordered || world.is_shutting_down()) return false;
+    return !world.is_to_pause(agent.plan->name) && !agent.is_paused;
+  }
+  /// Nothing went wrong since long before it gave up: all that it said was read in time.
+  [[nodiscard]] bool is_calm(const AgentTruth& agent) const {
+    const LifeTruth& life = agent.lives.at(agent.given_up->life - 1);
+    return world.last_fault() < agent.given_up->at - kAfterFault && !life.unheard &&
+           !world.may_have_lost(agent.plan->name);
+  }
+  void look_at_budget(const AgentTruth& agent, const Held& held) {
+    const LifeTruth* const life = agent.life();
+    const auto says = world.heartbeat_of(agent.plan->name);
+    if (life == nullptr || life->number != held.back || !says || !is_calm(agent)) return;
+    if (says->resumes_spent <= held.spent) return;
+    violated(fmt::format("{} was brought back after it gave up, and {} resumes are spent, not {}",
+                         agent.plan->name, says->resumes_spent, held.spent));
+  }
+  void look_for_return(const AgentTruth& agent, Held& held) {
+    const std::string& name = agent.plan->name;
+    const auto says = world.heartbeat_of(name);
+    if (held.missed || !is_free(agent) || (says && is_terminal(says->status))) return;
+    if (agent.lives.at(agent.given_up->life - 1).unheard || world.may_have_lost(name)) return;
+    const Duration free = std::max(due(agent), world.last_fault() + kAfterFault);
+    const Duration return_may_take = kReturnMayTake + 4 * world.universe.version_control_takes;
+    if (world.elapsed() < free + return_may_take) return;
+    held.missed = true;
+    violated(fmt::format("{} could go on since {} s, and was not brought back", name,
+                         (world.elapsed() - due(agent)) / 1s));
+  }
+
+  std::map<std::string, Held> held_;
+};
+
+}  // namespace
+
+std::unique_ptr<Check> make_given_up_check(SeededWorld& world) {
+  return std::make_unique<GivenUp>(world);
+}
+
+}  // namespace tend::sim
