@@ -695,7 +695,16 @@ void SeededWorld::append_line(const std::string& path, std::string_view line) {
 // --- People --------------------------------------------------------------------------------------
 
 void SeededWorld::unpause(const std::string& agent) {
-  if (to_unpause_.erase(agent) > 0) orders_.push_back({"unpause", agent});
+  if (to_unpause_.erase(agent) == 0) return;
+  orders_.push_back({"unpause", agent});
+  // Commands are played one after the other: one of its own that was stopped with it is in the way.
+  for (const std::int64_t above : processes_of(agent, Owner::Is::agent)) {
+    for (const auto& [pid, owner] : owners_) {
+      const auto facts = universe.facts(pid);
+      const bool is_its_own = owner.is == Owner::Is::command && facts && facts->parent == above;
+      if (is_its_own && facts->state == RunState::stopped) universe.kill(pid);
+    }
+  }
 }
 
 void SeededWorld::give_order(const Fault& fault) {

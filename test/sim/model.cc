@@ -493,8 +493,10 @@ class Model : public std::enable_shared_from_this<Model> {
     world_.truth().agents.at(child).asked_for = true;
     world_.run_tend(self_, std::move(words), keep([this, call, child](int exit) {
                       close(call);
-                      // A name that is taken is that of a child which was asked for before.
-                      if (exit != 0 && ++failed_dispatches_ < 3) return go_on();
+                      // A name that is taken is that of a child which was asked for before; one
+                      // that came to its end meanwhile has it no more, and is not asked for again.
+                      const bool is_done = world_.is_known(child) && world_.is_over(child);
+                      if (exit != 0 && !is_done && ++failed_dispatches_ < 3) return go_on();
                       AgentTruth& asked = world_.truth().agents.at(child);
                       asked.asked_for = exit == 0 || world_.is_known(child);
                       done();
