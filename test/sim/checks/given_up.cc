@@ -1,6 +1,8 @@
 // Who gave up because the model did not answer is held and brought back when its time has come, or
 // after a while where it named none, and none of its budget is spent for that.
+#include <algorithm>
 #include <map>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -21,13 +23,21 @@ class GivenUp final : public Check {
     const AgentTruth& agent = world.truth().agents.at(owner.agent);
     if (!gave_up(agent)) return;
     const auto says = world.heartbeat_of(owner.agent);
-    held_[owner.agent] = {says ? says->resumes_spent : 0, {}, false};
+    held_[owner.agent] = {.boot = process.id.boot_id,
+                          .spent = says ? says->resumes_spent : 0,
+                          .back = 0,
+                          .missed = false};
   }
   void on_life(const AgentTruth& agent) override {
     const auto held = held_.find(agent.plan->name);
     if (held == held_.end()) return;
+    // What ended with the machine is begun with it, whoever refused it before.
+    if (agent.lives.back().process.boot_id != held->second.boot) {
+      held_.erase(held);
+      return;
+    }
     held->second.back = agent.lives.back().number;
-    if (is_free(agent) && is_calm(agent) && world.elapsed() < due(agent) - kSlack) {
+    if (is_free(agent) && was_heard(agent) && world.elapsed() < due(agent) - kSlack) {
       violated(fmt::format("{} was brought back {} s before its time", agent.plan->name,
                            (due(agent) - world.elapsed()) / 1s));
     }
@@ -47,6 +57,7 @@ class GivenUp final : public Check {
 
  private:
   struct Held {
+    std::string boot;
     std::uint32_t spent = 0;  // before
     std::uint32_t back = 0;   // the life that goes on; 0: none yet
     bool missed = false;
@@ -69,16 +80,15 @@ class GivenUp final : public Check {
     if (agent.stop_ordered || world.is_shutting_down()) return false;
     return !world.is_to_pause(agent.plan->name) && !agent.is_paused;
   }
-  /// Nothing went wrong since long before it gave up: all that it said was read in time.
-  [[nodiscard]] bool is_calm(const AgentTruth& agent) const {
-    const LifeTruth& life = agent.lives.at(agent.given_up->life - 1);
-    return world.last_fault() < agent.given_up->at - kAfterFault && !life.unheard &&
-           !world.may_have_lost(agent.plan->name);
+  /// What it said was not lost, nor what was known of it.
+  [[nodiscard]] bool was_heard(const AgentTruth& agent) const {
+    const auto life = std::ranges::find(agent.lives, agent.given_up->life, &LifeTruth::number);
+    return life != agent.lives.end() && !life->unheard && !world.may_have_lost(agent.plan->name);
   }
   void look_at_budget(const AgentTruth& agent, const Held& held) {
     const LifeTruth* const life = agent.life();
     const auto says = world.heartbeat_of(agent.plan->name);
-    if (life == nullptr || life->number != held.back || !says || !is_calm(agent)) return;
+    if (life == nullptr || life->number != held.back || !says || !was_heard(agent)) return;
     if (says->resumes_spent <= held.spent) return;
     violated(fmt::format("{} was brought back after it gave up, and {} resumes are spent, not {}",
                          agent.plan->name, says->resumes_spent, held.spent));
@@ -87,7 +97,7 @@ class GivenUp final : public Check {
     const std::string& name = agent.plan->name;
     const auto says = world.heartbeat_of(name);
     if (held.missed || !is_free(agent) || (says && is_terminal(says->status))) return;
-    if (agent.lives.at(agent.given_up->life - 1).unheard || world.may_have_lost(name)) return;
+    if (!was_heard(agent)) return;
     const Duration free = std::max(due(agent), world.last_fault() + kAfterFault);
     const Duration return_may_take = kReturnMayTake + 4 * world.universe.version_control_takes;
     if (world.elapsed() < free + return_may_take) return;
