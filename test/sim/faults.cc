@@ -124,7 +124,6 @@ void SeededWorld::strike_processes(const Fault& fault) {
       for (const std::int64_t pid : processes_of(fault.whom, Owner::Is::keeper)) {
         universe.kill_at_call(pid, fault.number, fault.kind == FaultKind::torn_at_call);
       }
-      if (fault.kind == FaultKind::torn_at_call) note_lossy(fault.whom);
       return;
     case FaultKind::keeper_in_act:
       dies_in_act_.insert_or_assign(fault.whom, fault.number);
@@ -255,7 +254,6 @@ void SeededWorld::strike_machine(const Fault& fault) {
       return restart_machine({.lost = SimReboot::Lost::torn});
     case FaultKind::lying_disk:
       universe.disk.syncs_lie = true;
-      note_lossy("");
       return lasting(std::min(fault.lasts, kWriteBack / 2),
                      [this] { restart_machine({.lost = SimReboot::Lost::torn}); });
     default:
@@ -290,12 +288,13 @@ void SeededWorld::restart_machine(const SimReboot& how) {
   patrols_.clear();
   senders_.clear();
   takers_.clear();
-  if (how.lost != SimReboot::Lost::nothing) note_lossy("");
+  const KeptFiles before = files_of_agents();
   universe.reboot(how);
   endings_.clear();  // files are not what they were
-  heal();            // also what came back from before
   base_ += how.takes;
   origin_ = universe.now();
+  note_lost_since(before);
+  heal();  // also what came back from before
   last_fault_ = std::max(last_fault_, elapsed());
   break_off_sending();
   break_off_contending();
@@ -318,18 +317,15 @@ void SeededWorld::goes_wrong(Wrong what, Duration lasts) {
   lasting(lasts, [this] { heal_what_is_due(); });
 }
 
-void SeededWorld::make_unreadable(const std::string& agent, const std::string& path,
-                                  Duration lasts) {
+void SeededWorld::make_unreadable(const std::string& path, Duration lasts) {
   universe.disk.make_unreadable(path);
-  note_lossy(agent);
   Duration& until = unreadable_until_[path];
   until = std::max(until, elapsed() + lasts);
   lasting(lasts, [this] { heal_what_is_due(); });
 }
 
 void SeededWorld::put_right(Wrong what) {
-  wrong_until_.erase(what);
-  was_wrong_[what] = elapsed();
+  if (wrong_until_.erase(what) > 0) was_wrong_[what] = elapsed();
   switch (what) {
     case Wrong::slow:
       universe.call_takes = {};
@@ -374,23 +370,45 @@ void SeededWorld::heal() {
 Duration SeededWorld::since_wrong(Wrong what) const {
   if (wrong_until_.contains(what)) return {};
   const auto was = was_wrong_.find(what);
-  return was == was_wrong_.end() ? elapsed() : elapsed() - was->second;
+  return was == was_wrong_.end() ? kNoLimit : elapsed() - was->second;
 }
 
-void SeededWorld::note_lossy(const std::string& agent) { lossy_.insert(agent); }
+SeededWorld::KeptFiles SeededWorld::files_of_agents() const {
+  KeptFiles kept;
+  for (const auto& [name, agent] : truth_.agents) {
+    const std::string folder = folder_of(name);
+    if (folder.empty()) continue;
+    for (const std::string& path : universe.disk.files(folder)) {
+      const std::string file = path.substr(folder.size() + 1);
+      if (!file.contains('/')) kept[name][file] = universe.disk.read(path).value_or("");
+    }
+  }
+  return kept;
+}
 
-bool SeededWorld::may_have_lost(const std::string& agent) const {
-  if (lossy_.contains("") || lossy_.contains(agent)) return true;
-  const AgentTruth& truth = truth_.agents.at(agent);
-  if (std::ranges::any_of(truth.children,
-                          [&](const std::string& child) { return lossy_.contains(child); })) {
-    return true;
+/// What is other than it was, or gone. What came back from before counts, too.
+void SeededWorld::note_lost_since(const KeptFiles& before) {
+  const KeptFiles now = files_of_agents();
+  for (const auto& [name, files] : before) {
+    const auto left = now.find(name);
+    for (const auto& [file, bytes] : files) {
+      const bool is_whole = left != now.end() && left->second.contains(file) &&
+                            left->second.at(file) == bytes;
+      if (!is_whole) lost_[name][file] = elapsed();
+    }
   }
-  for (std::string above = truth.plan->parent; !above.empty();
-       above = truth_.agents.at(above).plan->parent) {
-    if (lossy_.contains(above)) return true;
+  for (auto& [name, agent] : truth_.agents) {
+    std::erase_if(agent.wrote, [&](const auto& one) {
+      return universe.disk.read(agent.worktree + "/" + one.first) != one.second;
+    });
   }
-  return false;
+}
+
+bool SeededWorld::has_lost(const std::string& agent, std::string_view file, Duration since) const {
+  const auto files = lost_.find(agent);
+  if (files == lost_.end()) return false;
+  const auto when = files->second.find(file);
+  return when != files->second.end() && when->second >= since;
 }
 
 // --- Moments -------------------------------------------------------------------------------------
@@ -563,7 +581,7 @@ void SeededWorld::strike_unwritten(const std::string& agent) {
   const Duration lasts = std::min(fault->lasts, scenario.lasts - elapsed());
   if (lasts <= Duration::zero()) return;
   universe.disk.room = 0;
-  note_lossy("");
+  goes_wrong(Wrong::full, lasts + 2 * kLooksAgain);
   sleep(lasts);
   universe.after(kLooksAgain, [this, agent] {
     // Room that came back meanwhile is seen by the keeper that dies, and what it knew dies with it.
@@ -589,7 +607,7 @@ void SeededWorld::strike_holds() {
     if (!universe.disk.exists(journal)) continue;
     const auto fault = next_awaited(FaultKind::set_in_hold);
     if (!fault) return;
-    make_unreadable(name, journal, kSeenWithin);
+    make_unreadable(journal, kSeenWithin);
     kill_keepers(name);
     universe.step_wall(fault->lasts);
     put_keeper_on(folder_of(name));
@@ -600,7 +618,7 @@ void SeededWorld::strike_deaf(const Fault& fault) {
   const std::string folder = folder_of(fault.whom);
   const std::string stream = folder + "/stream.jsonl";
   if (folder.empty() || !universe.disk.exists(stream)) return;
-  make_unreadable(fault.whom, stream, fault.lasts);
+  make_unreadable(stream, fault.lasts);
   kill_keepers(fault.whom);
   put_keeper_on(folder);
 }
@@ -639,13 +657,12 @@ void SeededWorld::strike_files(const Fault& fault) {
   const std::string folder = folder_of(fault.whom);
   if (fault.kind == FaultKind::full_disk) {
     universe.disk.room = fault.number % 2000;
-    note_lossy("");
     return goes_wrong(Wrong::full, fault.lasts);
   }
   if (folder.empty()) return;
   if (fault.kind == FaultKind::unreadable) {
     const std::string path = folder + "/" + random_file(fault.number);
-    if (universe.disk.exists(path)) make_unreadable(fault.whom, path, fault.lasts);
+    if (universe.disk.exists(path)) make_unreadable(path, fault.lasts);
     return;
   }
   leave_other_version(fault, folder);
@@ -653,7 +670,6 @@ void SeededWorld::strike_files(const Fault& fault) {
 
 /// As another version of ours would have left the files, and whoever keeps the agent comes anew.
 void SeededWorld::leave_other_version(const Fault& fault, const std::string& folder) {
-  note_lossy(fault.whom);
   const bool is_older = fault.number % 3 == 0;
   for (const std::string_view name : {kHeartbeatFile, kLockFile}) {
     const std::string path = folder + "/" + std::string(name);

@@ -366,7 +366,8 @@ class Model : public std::enable_shared_from_this<Model> {
         if (!agent_.wrote.empty() && dice_.number() % 4 == 0) name = agent_.wrote.begin()->first;
         const std::string text = fmt::format("step {} of life {}\n", agent_.next_step, number_);
         self_.write(agent_.worktree + "/" + name, text);
-        agent_.wrote[name] = text;
+        agent_.wrote.erase(name);
+        if (self_.read(agent_.worktree + "/" + name) == text) agent_.wrote[name] = text;
         if (dice_.number() % 3 == 0) world_.commit(agent_);
       }
       close(call);

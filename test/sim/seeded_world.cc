@@ -411,6 +411,7 @@ AgentTruth* SeededWorld::begin_life(SimSelf& self) {
   fresh.progressed = universe.awake();
   fresh.began = universe.awake();
   agent.lives.push_back(std::move(fresh));
+  agent.did_nothing = false;
   if (agent.worktree.empty() && agent.plan->own_worktree) agent.worktree = self.working_folder();
   note_kept(found->first);
   if (agent.plan->claims) {

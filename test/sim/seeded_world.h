@@ -128,11 +128,11 @@ class SeededWorld final : public Surroundings, SimObserver {
   [[nodiscard]] std::optional<Duration> patrolled_since() const;
   /// Something of the machine does not work as it should, right now.
   [[nodiscard]] bool is_disturbed() const;
-  /// How long ago that was; zero: it is wrong now.
+  /// How long ago that was; zero: it is wrong now; kNoLimit: it never was.
   [[nodiscard]] Duration since_wrong(Wrong what) const;
-  /// Files of the agent or of those next to it and above were lost, or were other than what was
-  /// written.
-  [[nodiscard]] bool may_have_lost(const std::string& agent) const;
+  /// A power cut took something of that file in its folder, then or later.
+  [[nodiscard]] bool has_lost(const std::string& agent, std::string_view file,
+                              Duration since = {}) const;
   /// Its order says so; whoever was to take it back may have died, or a disk have lost that.
   [[nodiscard]] bool is_to_pause(const std::string& agent) const;
   [[nodiscard]] static std::string pidfile_of(const ServicePlan& plan);
@@ -298,12 +298,14 @@ class SeededWorld final : public Surroundings, SimObserver {
   void pause(const std::vector<std::int64_t>& pids, Duration lasts, const std::string& agent);
   void restart_machine(const SimReboot& how);
   void goes_wrong(Wrong what, Duration lasts);
-  void make_unreadable(const std::string& agent, const std::string& path, Duration lasts);
+  void make_unreadable(const std::string& path, Duration lasts);
   void put_right(Wrong what);
   void heal_what_is_due();
   void heal();
-  /// "": of everybody.
-  void note_lossy(const std::string& agent);
+  /// By agent and name.
+  using KeptFiles = std::map<std::string, std::map<std::string, std::string>>;
+  [[nodiscard]] KeptFiles files_of_agents() const;
+  void note_lost_since(const KeptFiles& before);
   void leave_other_version(const Fault& fault, const std::string& folder);
   void lasting(Duration lasts, std::function<void()> over);
   void reuse_pid(const std::string& agent);
@@ -354,7 +356,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   std::map<Wrong, Duration> wrong_until_;
   std::map<Wrong, Duration> was_wrong_;               // until then
   std::map<std::string, Duration> unreadable_until_;  // by path
-  std::set<std::string> lossy_;                       // agents; "": all
+  std::map<std::string, std::map<std::string, Duration, std::less<>>> lost_;  // as has_lost() says
   std::vector<std::string> notices_;
   std::deque<std::vector<std::string>> orders_;  // commands that a person types
   std::deque<std::string> reloads_;              // folders

@@ -18,7 +18,7 @@ class Asked final : public Check {
 
   void on_question(const AgentTruth& agent, const QuestionTruth& question) override {
     const LifeTruth& life = *agent.life();
-    if (life.unheard || world.may_have_lost(agent.plan->name) || world.is_disturbed()) return;
+    if (life.unheard || world.is_disturbed()) return;
     const Duration silent = question.asked - life.progressed;
     if (life.in_call && silent >= kSeen) {
       violated(fmt::format("{} is asked in a call, which it began {:.0f} s ago", agent.plan->name,

@@ -50,8 +50,7 @@ class Resumes final : public Check {
                             process.exit.value == kKillSignal && ended_by_keeper_ != process.id;
     if (was_killed || world.is_shutting_down() || world.is_disturbed()) return false;
     if (agent.stop_ordered || agent.is_paused || world.is_to_pause(name)) return false;
-    if (world.may_have_lost(name) || world.processes_of(name, Owner::Is::keeper).empty())
-      return false;
+    if (world.processes_of(name, Owner::Is::keeper).empty()) return false;
     if (!agent.plan->parent.empty() && world.abandoned_since(agent.plan->parent)) return false;
     const auto doing = agent.lives.empty() ? std::nullopt : agent.lives.back().doing;
     if (doing == StepKind::rate_limit || doing == StepKind::overload) return false;

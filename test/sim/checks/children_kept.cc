@@ -22,7 +22,7 @@ class ChildrenKept final : public Check {
     if (may_be_forgotten_) return;
     for (const auto& [name, agent] : world.truth().agents) {
       if (agent.children.empty() || told_.contains(name)) continue;
-      if (!world.may_have_lost(name)) look_at_end(name, agent);
+      look_at_end(name, agent);
     }
   }
   void on_settled() override {

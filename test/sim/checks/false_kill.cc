@@ -2,6 +2,7 @@
 // and the second look. Ends by order, and of orphans after their grace, are no faults.
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,7 +29,7 @@ class FalseKill final : public Check {
     if (is_of_one_end(sent, to.agent)) return;
     note_all_orphans();
     if (is_orphan(to.agent, *life)) return;
-    const bool is_first = counted_.insert(life->process.pid).second;
+    const bool is_first = std::exchange(counted_[to.agent], life->process) != life->process;
     if (is_first) ++world.outcome().kills;
     if (life->leaving) return;
     const Duration silent = world.awake() - life->progressed;
@@ -154,7 +155,7 @@ class FalseKill final : public Check {
 
   std::map<std::string, Orphan> orphaned_;
   std::map<std::string, End> ended_;
-  std::set<std::int64_t> counted_;  // pids of those whose end was counted
+  std::map<std::string, ProcessId> counted_;  // by agent: whose end was counted last
 };
 
 }  // namespace

@@ -38,7 +38,7 @@ class GateHeld final : public Check {
   void on_message(const AgentTruth& agent, std::int64_t id, std::int64_t /*by*/,
                   std::string_view /*words*/) override {
     const LifeTruth& life = *agent.life();
-    if (life.number == 1 || life.answered || world.may_have_lost(agent.plan->name)) return;
+    if (life.number == 1 || life.answered) return;
     violated(fmt::format("message {} is handed to life {} of {}, which has not answered", id,
                          life.number, agent.plan->name));
   }

@@ -51,8 +51,7 @@ class GateTwice final : public Check {
     if (!before.ended) {
       return violated(fmt::format("a keeper hands message {} to {} twice", id, agent));
     }
-    const bool could_mark = !world.may_have_lost(agent) &&
-                            !has_fault(world.scenario, {FaultKind::slow_disk, FaultKind::blind});
+    const bool could_mark = !has_fault(world.scenario, {FaultKind::slow_disk, FaultKind::blind});
     if (!could_mark || *before.ended < before.at + kMarkingMayTake) return;
     violated(fmt::format("{} has message {}, and is handed it again", agent, id));
   }

@@ -27,7 +27,6 @@ class MergedOnce final : public Check {
   }
   void on_settled() override {
     for (const auto& [name, agent] : world.truth().agents) {
-      if (world.may_have_lost(name)) continue;
       look_at(name, agent);
       look_at_tellings(name);
     }

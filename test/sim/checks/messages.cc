@@ -28,7 +28,6 @@ class Messages final : public Check {
   }
   void on_settled() override {
     for (const auto& [name, agent] : world.truth().agents) {
-      if (world.may_have_lost(name)) continue;
       look_at_inbox(name, agent);
       look_at_notices(name);
     }

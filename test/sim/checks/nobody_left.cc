@@ -59,7 +59,7 @@ class NobodyLeft final : public Check {
     if (over && runs) violated(fmt::format("{} is over, and its process runs", name));
     if (!over && runs && !kept) violated(fmt::format("{} runs without a keeper", name));
     // Its parent may know of an end that a power cut took from its own files.
-    const bool settled = world.may_have_lost(name) && (agent.done || is_settled_above(agent));
+    const bool settled = world.has_lost(name, kHeartbeatFile) && (agent.done || is_settled_above(agent));
     if (!over && !runs && !kept && !agent.lives.empty() && !settled) {
       violated(fmt::format("{} is neither over nor kept: {}", name,
                            says ? word(says->verdict) : "no heartbeat"));
@@ -78,8 +78,7 @@ class NobodyLeft final : public Check {
       violated(fmt::format("{} counts as done, and its work is not", name));
     }
     if (agent.done && over && says->outcome != WorkOutcome::done && !agent.stop_ordered &&
-        says->outcome != WorkOutcome::orphaned && !says->ended_by.contains("nobody saw") &&
-        !world.may_have_lost(name)) {
+        says->outcome != WorkOutcome::orphaned && !says->ended_by.contains("nobody saw")) {
       violated(fmt::format("{} did all its work, and counts as {}", name,
                            kWorkOutcomeWords[static_cast<std::size_t>(says->outcome)]));
     }
@@ -93,8 +92,7 @@ class NobodyLeft final : public Check {
         says->outcome == WorkOutcome::none && !just_died && !world.is_to_pause(name)) {
       violated(fmt::format("{} is dead, and nobody brings it back", name));
     }
-    if (!over && !kept && agent.lives.empty() && !agent.stop_ordered &&
-        !world.may_have_lost(name)) {
+    if (!over && !kept && agent.lives.empty() && !agent.stop_ordered) {
       violated(fmt::format("{} was asked for, and never began", name));
     }
     if (over && says->outcome == WorkOutcome::orphaned && !kept) look_for_parent(name, agent);
@@ -103,7 +101,7 @@ class NobodyLeft final : public Check {
   }
   /// Who ended for want of a parent goes on when that one is back.
   void look_for_parent(const std::string& name, const AgentTruth& agent) {
-    if (agent.plan->parent.empty() || agent.lives.empty() || world.may_have_lost(name)) return;
+    if (agent.plan->parent.empty() || agent.lives.empty()) return;
     const AgentTruth& parent = world.truth().agents.at(agent.plan->parent);
     if (parent.lives.empty() || parent.stop_ordered || agent.stop_ordered || agent.done) return;
     if (parent.lives.back().began <= agent.lives.back().progressed) return;

@@ -1,7 +1,11 @@
 // An agent never runs twice at once, and no life has the number of another.
+#include <map>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "checks/check.h"
+#include "store/life_record.h"
 
 namespace tend::sim {
 namespace {
@@ -16,7 +20,10 @@ class OneLife final : public Check {
     if (running.size() > 1) {
       violated(fmt::format("{} runs {} times at once", agent.plan->name, running.size()));
     }
-    if (agent.lives.size() < 2 || world.may_have_lost(agent.plan->name)) return;
+    const Duration began = std::exchange(began_[agent.plan->name], world.elapsed());
+    if (agent.lives.size() < 2) return;
+    // Its number stands in the record, and that may go with the power.
+    if (world.has_lost(agent.plan->name, kLockFile, began)) return;
     const LifeTruth& before = agent.lives[agent.lives.size() - 2];
     if (agent.lives.back().number <= before.number) {
       violated(fmt::format("{} began life {} after life {}", agent.plan->name,
@@ -29,6 +36,9 @@ class OneLife final : public Check {
       if (keepers.size() > 1) violated(fmt::format("{} has {} keepers", name, keepers.size()));
     }
   }
+
+ private:
+  std::map<std::string, Duration> began_;  // the last life of each agent; of the world
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ class Orders final : public Check {
   [[nodiscard]] std::string_view name() const override { return "orders"; }
 
   void on_life(const AgentTruth& agent) override {
-    if (agent.was_stopped && !world.may_have_lost(agent.plan->name)) {
+    if (agent.was_stopped) {
       violated(fmt::format("{} was stopped, and begins life {}", agent.plan->name,
                            agent.lives.back().number));
     }
@@ -27,10 +27,9 @@ class Orders final : public Check {
   }
   void on_settled() override {
     for (const auto& [name, agent] : world.truth().agents) {
-      if (agent.was_stopped && agent.life() != nullptr && !world.may_have_lost(name)) {
+      if (agent.was_stopped && agent.life() != nullptr) {
         violated(fmt::format("{} was stopped, and runs", name));
       }
-      if (world.may_have_lost(name)) continue;
       const StopOrder order = order_to(world, agent);
       if (order.stop) expect_over(agent, order.tree);
     }
@@ -45,7 +44,6 @@ class Orders final : public Check {
     violated(fmt::format("{} is held, and nobody paused it", to.agent));
   }
   void expect_over(const AgentTruth& agent, bool with_all_below) {
-    if (world.may_have_lost(agent.plan->name)) return;
     if (agent.life() != nullptr) {
       violated(fmt::format("{} is to stop, and runs", agent.plan->name));
     }

@@ -104,8 +104,7 @@ class PatrolLadderCheck final : public Check {
     const auto agent = world.truth().agents.find(episode.holder);
     const bool is_agent = agent != world.truth().agents.end();
     const auto says = is_agent ? world.heartbeat_of(episode.holder) : std::nullopt;
-    if (is_agent && (!says || world.may_have_lost(episode.holder)))
-      return;  // who knows what it is?
+    if (is_agent && !says) return;  // who knows what it is?
     const bool over = says && (is_terminal(says->status) || says->outcome != WorkOutcome::none);
     if (!over) episode.over.reset();
     if (over && !episode.over) episode.over = world.elapsed();

@@ -1,9 +1,13 @@
 // Who is brought back goes on in its own session, once it had one that could be heard of.
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "checks/check.h"
+#include "store/agent_file.h"
+#include "store/journal.h"
 
 namespace tend::sim {
 namespace {
@@ -15,7 +19,12 @@ class Sessions final : public Check {
 
   void on_life(const AgentTruth& agent) override {
     const bool speaks = agent.plan->voice == Voice::claude || agent.plan->voice == Voice::codex;
-    if (!speaks || agent.lives.size() < 2 || world.may_have_lost(agent.plan->name)) return;
+    const Duration began = std::exchange(began_[agent.plan->name], world.elapsed());
+    if (!speaks || agent.lives.size() < 2) return;
+    // Where it was heard of.
+    if (world.has_lost(agent.plan->name, kJournalFile, began) ||
+        world.has_lost(agent.plan->name, kStreamFile, began))
+      return;
     if (std::ranges::any_of(agent.lives, &LifeTruth::unheard)) return;
     const LifeTruth& before = agent.lives[agent.lives.size() - 2];
     if (!before.doing) return;  // it had not said yet which is its own
@@ -25,6 +34,9 @@ class Sessions final : public Check {
     violated(fmt::format("{} life {} has forgotten its session", agent.plan->name,
                          agent.lives.back().number));
   }
+
+ private:
+  std::map<std::string, Duration> began_;  // the last life of each agent; of the world
 };
 
 }  // namespace

@@ -93,7 +93,7 @@ class TasksCheck final : public Check {
     }
     // Of one that only exits nobody can tell whether it had done everything.
     const bool shows_it = agent.plan->voice == Voice::claude || agent.plan->voice == Voice::codex;
-    if (!agent.done && !agent.did_nothing && shows_it && !world.may_have_lost(task)) {
+    if (!agent.done && !agent.did_nothing && shows_it) {
       violated(fmt::format("{} was closed, and its agent had not done its work", task));
     }
   }
