@@ -130,6 +130,8 @@ class SeededWorld final : public Surroundings, SimObserver {
   [[nodiscard]] bool is_disturbed() const;
   /// How long ago that was; zero: it is wrong now; kNoLimit: it never was.
   [[nodiscard]] Duration since_wrong(Wrong what) const;
+  /// Whoever its lead has not registered is nobody's to begin: its dispatch is under way, or failed.
+  [[nodiscard]] bool is_registered(const std::string& agent) const;
   /// A power cut took something of that file in its folder, then or later.
   [[nodiscard]] bool has_lost(const std::string& agent, std::string_view file,
                               Duration since = {}) const;
@@ -194,8 +196,6 @@ class SeededWorld final : public Surroundings, SimObserver {
                  std::map<std::string, std::string> variables);
   std::shared_ptr<void> keep(Machine& machine, const Launch& launch);
   void put_keeper_on(const std::string& folder);
-  /// Whoever its lead has not registered is nobody's to begin: its dispatch is under way.
-  [[nodiscard]] bool is_registered(const std::string& agent) const;
   void end_life(LifeTruth& life);
   /// It has a process or a keeper.
   void note_kept(const std::string& agent);

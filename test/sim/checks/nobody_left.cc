@@ -92,7 +92,8 @@ class NobodyLeft final : public Check {
         says->outcome == WorkOutcome::none && !just_died && !world.is_to_pause(name)) {
       violated(fmt::format("{} is dead, and nobody brings it back", name));
     }
-    if (!over && !kept && agent.lives.empty() && !agent.stop_ordered) {
+    if (!over && !kept && agent.lives.empty() && !agent.stop_ordered &&
+        world.is_registered(name)) {
       violated(fmt::format("{} was asked for, and never began", name));
     }
     if (over && says->outcome == WorkOutcome::orphaned && !kept) look_for_parent(name, agent);
