@@ -1,6 +1,8 @@
 // What holds of databases on the real machine and on the simulated one.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdint>
@@ -31,6 +33,11 @@ class OnLinux {
     ::setrlimit(RLIMIT_FSIZE, &none);
   }
   void make_room() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+  /// False if this user may read everything.
+  [[nodiscard]] bool make_unreadable(const std::string& name) const {
+    return ::chmod(path(name).c_str(), 0) == 0 && ::geteuid() != 0;
+  }
+  void make_readable(const std::string& name) const { ::chmod(path(name).c_str(), 0600); }
 
  private:
   TemporaryFolder folder_;
@@ -44,6 +51,12 @@ class OnSim {
   [[nodiscard]] static std::string path(const std::string& name) { return "/home/user/" + name; }
   void fill() { universe_.disk.room = 0; }
   void make_room() { universe_.disk.room.reset(); }
+  [[nodiscard]] bool make_unreadable(const std::string& name) {
+    return universe_.databases.at(path(name))->unreadable = true;
+  }
+  void make_readable(const std::string& name) {
+    universe_.databases.at(path(name))->unreadable = false;
+  }
 
  private:
   SimUniverse universe_;
@@ -262,6 +275,37 @@ TYPED_TEST(DatabaseContract, loses_nothing_to_a_full_disk) {
   EXPECT_FALSE(copied);
   EXPECT_EQ(this->numbers(*database), (std::vector<std::int64_t>{1}));
   EXPECT_TRUE(this->put(*database, 2)) << "there is room again";
+  EXPECT_EQ(this->numbers(*this->open()), (std::vector<std::int64_t>{1, 2}));
+}
+
+TYPED_TEST(DatabaseContract, is_busy_for_a_second_one_who_writes) {
+  const auto database = this->open_with({1});
+  const auto other =
+      this->which_.databases().open(database->path(), {.may_wait = Duration{}}).value();
+  const auto changed = database->change([&]() -> Result<void> {
+    const auto refused = other->change([]() -> Result<void> { return {}; });
+    EXPECT_FALSE(refused);
+    EXPECT_EQ(other->trouble(), DatabaseTrouble::busy);
+    EXPECT_EQ(refused.error().text, database->path() + " is busy: others write to it; try again");
+    EXPECT_FALSE(this->put(*other, 2));
+    EXPECT_EQ(other->trouble(), DatabaseTrouble::busy);
+    EXPECT_TRUE(this->put(*database, 3));
+    return {};
+  });
+  EXPECT_TRUE(changed);
+  EXPECT_TRUE(this->put(*other, 2));
+  EXPECT_EQ(this->numbers(*database), (std::vector<std::int64_t>{1, 2, 3}));
+}
+
+TYPED_TEST(DatabaseContract, cannot_be_opened_by_who_may_not_read_it) {
+  const auto database = this->open_with({1});
+  if (!this->which_.make_unreadable("one.db")) GTEST_SKIP() << "root may read everything";
+  const auto refused = this->which_.databases().open(database->path(), {});
+  EXPECT_TRUE(this->put(*database, 2)) << "who has it open goes on";
+  this->which_.make_readable("one.db");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().text,
+            "cannot write " + database->path() + ": Permission denied; check who may write there");
   EXPECT_EQ(this->numbers(*this->open()), (std::vector<std::int64_t>{1, 2}));
 }
 

@@ -23,7 +23,7 @@ class TasksAtHome {
     EXPECT_TRUE(open_home_database(universe.machine().databases, *folder));
     // Not that of a process: it outlives every restart of the machine.
     const std::string path = home + "/" + kDatabaseFile;
-    database_ = std::make_unique<Database>(universe.databases.at(path), path);
+    database_ = look_into(universe.databases.at(path), path);
     run(R"(CREATE TABLE history(number INTEGER PRIMARY KEY, words TEXT);
            CREATE TRIGGER seen AFTER UPDATE ON tasks
              WHEN old.status <> new.status OR old.fence <> new.fence BEGIN

@@ -187,8 +187,8 @@ void SeededWorld::play_outsiders() {
 void SeededWorld::answer_letters(const std::string& name) {
   const auto found = universe.databases.find(fmt::format("{}/{}", kHome, kDatabaseFile));
   if (found == universe.databases.end()) return;
-  Database database(found->second, found->first);
-  const auto letters = Mailbox(database).inbox(name, LetterView::unacked);
+  const auto database = look_into(found->second, found->first);
+  const auto letters = Mailbox(*database).inbox(name, LetterView::unacked);
   if (!letters) return;
   for (const Letter& letter : *letters) {
     tend({"mail", "ack", std::to_string(letter.id), "--actor", name});

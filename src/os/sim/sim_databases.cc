@@ -1,39 +1,68 @@
-// One process runs at a time, so nobody is ever busy: one connection serves them all. A process
-// that is killed within a change takes it back, as the next one to open the file would.
+// One process runs at a time: one connection serves them all. A process that is killed within a
+// change takes it back, as the next one to open the file would.
 #include "os/sim/sim_databases.h"
 
 #include <utility>
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include "base/check.h"
+#include "os/sim/sim_database_file.h"
 
 namespace tend {
 namespace {
 
-std::shared_ptr<DatabaseConnection> make_connection() {
-  sqlite3* opened = nullptr;
-  constexpr int kHow = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-  CHECK(sqlite3_open_v2(":memory:", &opened, kHow, nullptr) == SQLITE_OK);
-  auto connection = std::make_shared<DatabaseConnection>(opened);
-  CHECK(sqlite3_exec(opened, "PRAGMA foreign_keys=ON", nullptr, nullptr, nullptr) == SQLITE_OK);
-  return connection;
-}
+/// One opening by one process; it holds what the linux one would.
+class Opening {
+ public:
+  Opening(SimHandlePtr handle, std::shared_ptr<SimDatabaseFile> file, Duration may_wait)
+      : handle_(std::move(handle)), file_(std::move(file)), may_wait_(may_wait) {
+    file_->open();
+  }
+  ~Opening() {
+    const bool lives = !handle_->dead && handle_->kernel != nullptr;
+    file_->close(lives && !leaves_log_ && !handle_->kernel->disk.syncs_lie);
+  }
+  Opening(const Opening&) = delete;
+  Opening& operator=(const Opening&) = delete;
+
+  [[nodiscard]] DatabaseConnection* connection() const { return file_->connection().get(); }
+  DatabaseTrouble before(bool writes) {
+    if (!handle_->call_disk()) return DatabaseTrouble::other;
+    if (!writes) return DatabaseTrouble::none;
+    const SimDisk& disk = handle_->kernel->disk;
+    if (disk.room && *disk.room == 0) return DatabaseTrouble::full;
+    const bool durable = file_->is_durable();
+    if (!durable) leaves_log_ = true;
+    if (file_->begin_write(this, durable && !disk.syncs_lie)) return DatabaseTrouble::none;
+    handle_->kernel->queue.pass(may_wait_);
+    return DatabaseTrouble::busy;
+  }
+
+ private:
+  SimHandlePtr handle_;
+  std::shared_ptr<SimDatabaseFile> file_;
+  Duration may_wait_;
+  bool leaves_log_ = false;
+};
 
 }  // namespace
 
 Result<std::unique_ptr<Database>> SimDatabases::open(const std::string& path,
                                                      const DatabaseSettings& settings) {
-  std::ignore = settings;
   if (!handle_->call_disk()) return fail("the process is over");
-  auto& connection = handle_->kernel->settings.databases[path];
-  if (!connection) connection = make_connection();
-  return std::make_unique<Database>(connection, path, [handle = handle_](bool writes) {
-    if (!handle->call_disk()) return DatabaseTrouble::other;
-    const SimDisk& disk = handle->kernel->disk;
-    return writes && disk.room && *disk.room == 0 ? DatabaseTrouble::full : DatabaseTrouble::none;
-  });
+  auto& file = handle_->kernel->settings.databases[path];
+  if (!file) file = std::make_shared<SimDatabaseFile>();
+  if (file->unreadable) {
+    return fail(fmt::format("cannot write {}: Permission denied; check who may write there", path));
+  }
+  auto opening = std::make_shared<Opening>(handle_, file, settings.may_wait);
+  // Closed when nobody has the connection any more.
+  const std::shared_ptr<DatabaseConnection> connection(opening, opening->connection());
+  auto database = std::make_unique<Database>(
+      connection, path, [opening](bool writes) { return opening->before(writes); });
+  database->set_durable(settings.durable);
+  return database;
 }
 
 Result<void> SimDatabases::copy(Database& database, const std::string& path) {
@@ -45,11 +74,8 @@ Result<void> SimDatabases::copy(Database& database, const std::string& path) {
   auto& all = handle_->kernel->settings.databases;
   const auto from = all.find(database.path());
   CHECK(from != all.end());
-  auto made = make_connection();
-  sqlite3_backup* const backup =
-      sqlite3_backup_init(made->handle(), "main", from->second->handle(), "main");
-  CHECK(backup != nullptr && sqlite3_backup_step(backup, -1) == SQLITE_DONE);
-  CHECK(sqlite3_backup_finish(backup) == SQLITE_OK);
+  auto made = std::make_shared<SimDatabaseFile>();
+  from->second->copy_to(*made);
   all[path] = std::move(made);
   return {};
 }

@@ -1,5 +1,5 @@
 // Databases of the simulated machine: SQLite in memory, one for each path, for all its processes.
-// What was committed outlives every process and the machine.
+// What was committed outlives every process; of the machine's end see sim_database_file.h.
 #pragma once
 
 #include <memory>

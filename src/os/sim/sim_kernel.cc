@@ -493,6 +493,16 @@ void SimKernel::order(const SimRowPtr& row, Order order) {
   if (!heard && number != 0) end(row, {ExitStatus::How::signal, number});
 }
 
+void SimKernel::cut_power(SimReboot::Lost lost) {
+  if (lost == SimReboot::Lost::nothing) return;
+  const bool torn = lost == SimReboot::Lost::torn;
+  const auto chance = [this] { return random(); };
+  torn ? disk.tear(chance) : disk.cut_power();
+  for (const auto& [path, file] : settings.databases) {
+    torn ? file->tear(chance) : file->cut_power();
+  }
+}
+
 void SimKernel::reboot(const SimReboot& how) {
   note("reboot", *find(kInit), "");
   const auto all = rows_;
@@ -507,11 +517,7 @@ void SimKernel::reboot(const SimReboot& how) {
   known_.clear();
   receivers_.clear();
   queue.restart(how.takes);
-  if (how.lost == SimReboot::Lost::torn) {
-    disk.tear([this] { return random(); });
-  } else if (how.lost == SimReboot::Lost::unsynced) {
-    disk.cut_power();
-  }
+  cut_power(how.lost);
   begin_boot();
   if (!in_callback()) bury();
 }

@@ -160,6 +160,7 @@ class SimKernel {
   void tell(const std::weak_ptr<SimListener>& listener);
   [[nodiscard]] bool in_callback() const { return in_callback_; }
   void reboot(const SimReboot& how);
+  void cut_power(SimReboot::Lost lost);
   std::uint64_t random();
   /// Tells open files apart.
   std::uint64_t number_of_opening() { return ++openings_; }

@@ -35,6 +35,7 @@
 #include "os/loop.h"
 #include "os/machine.h"
 #include "os/process.h"
+#include "os/sim/sim_database_file.h"
 #include "os/sim/sim_disk.h"
 #include "os/sim/sim_self.h"
 
@@ -154,9 +155,9 @@ struct SimSettings {
   std::map<std::string, SimBehaviour> behaviours;    // by command[0]
   std::map<std::string, SimLaunchFactory> programs;  // the same, for programs of ours
   std::map<std::string, SimAnswer> answers;          // by the command joined with spaces, or [0]
-  std::function<std::optional<SimAnswer>(const Run&)> on_run;            // asked before `answers`
-  std::map<std::string, SimRepository> repositories;                     // by path
-  std::map<std::string, std::shared_ptr<DatabaseConnection>> databases;  // by path
+  std::function<std::optional<SimAnswer>(const Run&)> on_run;         // asked before `answers`
+  std::map<std::string, SimRepository> repositories;                  // by path
+  std::map<std::string, std::shared_ptr<SimDatabaseFile>> databases;  // by path
   std::string own_program = "/usr/bin/tend";
   std::string working_folder = "/home/user";
   SimHints hints = SimHints::all;

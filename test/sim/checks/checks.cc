@@ -79,7 +79,7 @@ std::unique_ptr<Database> home_database_of(SeededWorld& world) {
   const std::string path = fmt::format("{}/{}", SeededWorld::kHome, kDatabaseFile);
   const auto found = world.universe.databases.find(path);
   if (found == world.universe.databases.end()) return nullptr;
-  return std::make_unique<Database>(found->second, path);
+  return look_into(found->second, path);
 }
 
 std::optional<LeaseRecord> lease_of(const SeededWorld& world, const char* name) {
