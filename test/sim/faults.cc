@@ -36,6 +36,14 @@ bool cuts_power(FaultKind kind) {
          kind == FaultKind::lying_disk;
 }
 
+/// Looked at every few seconds.
+void once(SimUniverse& universe, const std::function<bool()>& holds,
+          const std::function<void()>& then) {
+  constexpr Duration kLooksEvery = 2s;
+  if (holds()) return then();
+  universe.after(kLooksEvery, [&universe, holds, then] { once(universe, holds, then); });
+}
+
 std::string random_file(std::uint64_t number) {
   constexpr std::array<std::string_view, 6> kFiles{"journal.jsonl", ".heartbeat",   "agent.json",
                                                    ".children",     "stream.jsonl", "intent.json"};
@@ -64,6 +72,9 @@ void SeededWorld::write_back() {
   for (const std::string& path : universe.disk.files("/")) {
     universe.disk.sync(*universe.disk.find(path));
   }
+  for (const auto& [path, file] : universe.databases) {
+    if (!universe.disk.syncs_lie) file->sync();
+  }
 }
 
 void SeededWorld::strike(const Fault& fault) {
@@ -77,6 +88,7 @@ void SeededWorld::strike(const Fault& fault) {
   if (is_of_gate(fault.kind)) return strike_gate(fault);
   if (is_of_lease(fault.kind)) return strike_lease(fault);
   if (is_of_service(fault.kind)) return strike_service(fault);
+  if (is_of_database(fault.kind)) return strike_database(fault);
   if (is_of_a_moment(fault.kind)) return await_moment(fault);
   if (fault.kind <= FaultKind::pause_agent || fault.kind == FaultKind::two_keepers ||
       fault.kind == FaultKind::reload || fault.kind == FaultKind::reuse_pid ||
@@ -254,8 +266,23 @@ void SeededWorld::strike_machine(const Fault& fault) {
       return restart_machine({.lost = SimReboot::Lost::torn});
     case FaultKind::lying_disk:
       universe.disk.syncs_lie = true;
-      return lasting(std::min(fault.lasts, kWriteBack / 2),
-                     [this] { restart_machine({.lost = SimReboot::Lost::torn}); });
+      if (fault.number % 8 >= 2) {
+        return lasting(std::min(fault.lasts, kWriteBack / 2),
+                       [this] { restart_machine({.lost = SimReboot::Lost::torn}); });
+      }
+      // Its cache is written once in a while all the same, until a commit is among it.
+      return once(
+          universe,
+          [this, until = elapsed() + fault.lasts] {
+            const SimDatabaseFile* const file = database_file();
+            if (elapsed() >= until || (file != nullptr && file->has_unsynced())) return true;
+            universe.disk.syncs_lie = false;
+            write_back();
+            universe.disk.syncs_lie = true;
+            last_fault_ = std::max(last_fault_, elapsed());
+            return false;
+          },
+          [this] { restart_machine({.lost = SimReboot::Lost::torn}); });
     default:
       return;
   }
@@ -289,7 +316,12 @@ void SeededWorld::restart_machine(const SimReboot& how) {
   senders_.clear();
   takers_.clear();
   const KeptFiles before = files_of_agents();
+  const SimDatabaseFile* const file = database_file();
+  const bool may_lose = how.lost != SimReboot::Lost::nothing && file && file->has_unsynced();
+  const auto rows = may_lose ? rows_of_database() : RowsOfDatabase{};
+  const bool disk_lied = universe.disk.syncs_lie;
   universe.reboot(how);
+  if (may_lose) note_taken_back(rows, disk_lied);
   endings_.clear();  // files are not what they were
   base_ += how.takes;
   origin_ = universe.now();
@@ -340,6 +372,12 @@ void SeededWorld::put_right(Wrong what) {
       return;
     case Wrong::full:
       return universe.disk.room.reset();
+    case Wrong::busy_database:
+      if (SimDatabaseFile* const file = database_file()) file->busy = false;
+      return;
+    case Wrong::unreadable_database:
+      if (SimDatabaseFile* const file = database_file()) file->unreadable = false;
+      return;
   }
 }
 
@@ -392,8 +430,8 @@ void SeededWorld::note_lost_since(const KeptFiles& before) {
   for (const auto& [name, files] : before) {
     const auto left = now.find(name);
     for (const auto& [file, bytes] : files) {
-      const bool is_whole = left != now.end() && left->second.contains(file) &&
-                            left->second.at(file) == bytes;
+      const bool is_whole =
+          left != now.end() && left->second.contains(file) && left->second.at(file) == bytes;
       if (!is_whole) lost_[name][file] = elapsed();
     }
   }

@@ -158,7 +158,9 @@ std::optional<Duration> SeededWorld::patrolled_since() const {
 
 bool SeededWorld::is_disturbed() const {
   return !universe.looking_fails.empty() || !universe.spawning_fails.empty() ||
-         universe.disk.room.has_value() || universe.call_takes > Duration::zero() || shutting_down_;
+         universe.disk.room.has_value() || universe.call_takes > Duration::zero() ||
+         wrong_until_.contains(Wrong::busy_database) ||
+         wrong_until_.contains(Wrong::unreadable_database) || shutting_down_;
 }
 
 // --- Outsiders -----------------------------------------------------------------------------------

@@ -20,13 +20,14 @@ constexpr std::uint32_t kDeepest = 4;
 constexpr Duration kBetweenSteps = 3s;  // on the average, whatever the step
 constexpr Duration kSettles = 4h;
 constexpr Duration kFirstFault = 2min;
-constexpr std::uint64_t kPatrolled = 45;  // of a hundred worlds with tasks
-constexpr std::uint64_t kGated = 12;      // of a hundred worlds, unless it is wished for
-constexpr std::uint64_t kContended = 8;   // the same
-constexpr std::uint64_t kServed = 8;      // the same
-constexpr std::uint64_t kRefused = 20;    // of a hundred worlds
-constexpr Duration kShortRest = 90s;      // of a patrol that soon finds itself late
-constexpr Duration kNoEnd = 7 * 24h;      // of silence: longer than any world
+constexpr std::uint64_t kPatrolled = 45;    // of a hundred worlds with tasks
+constexpr std::uint64_t kGated = 12;        // of a hundred worlds, unless it is wished for
+constexpr std::uint64_t kContended = 8;     // the same
+constexpr std::uint64_t kServed = 8;        // the same
+constexpr std::uint64_t kShareTrouble = 5;  // percent of worlds, with their database
+constexpr std::uint64_t kRefused = 20;      // percent of worlds
+constexpr Duration kShortRest = 90s;        // of a patrol that soon finds itself late
+constexpr Duration kNoEnd = 7 * 24h;        // of silence: longer than any world
 
 /// Splitmix64: all that a scenario comes from. One draw to a statement, or compilers differ in
 /// which they do first and a seed is another world with each.
@@ -211,6 +212,8 @@ constexpr FaultRow kFaults[] = {
     {FaultKind::service_at_call, false, true, 12, 0s, 0s},
     {FaultKind::pause_service, false, false, 12, 1s, 30min},
     {FaultKind::two_services, false, false, 8, 0s, 0s},
+    {FaultKind::busy_database, false, false, 4, 1s, 10min},
+    {FaultKind::unreadable_database, false, false, 4, 30s, 30min},
 };
 static_assert(std::size(kFaults) == kFaultWords.size());
 static_assert(
@@ -260,6 +263,7 @@ class Drawing {
     draw_rare_lease();
     draw_services();
     draw_refusals();
+    draw_database();
     const bool has_guests =
         !scenario_.messages.empty() || !scenario_.contenders.empty() || !scenario_.services.empty();
     if (!scenario_.faults.empty() || has_trouble() || has_guests) scenario_.settles = kSettles;
@@ -870,6 +874,17 @@ class Drawing {
     const bool at_once = kind == denied && chance.percent(50);
     if (!at_once) return insert_anywhere(agent, std::move(step), chance);
     agent.steps.insert(agent.steps.begin(), std::move(step));
+  }
+
+  // --- What all of a home share ---
+
+  /// From chance of its own, too. Who is compared with others does without.
+  void draw_database() {
+    Chance chance(~scenario_.seed ^ 0x6461'7461ULL);
+    const bool wished = std::ranges::any_of(wishes_.faults, is_of_database);
+    if (!wished && (!wishes_.policy.empty() || !chance.percent(kShareTrouble))) return;
+    if (!wished && (scenario_.faults.empty() || has_one_kind_of_fault())) return;
+    draw_kinds(is_of_database, wished ? 100 : 50, chance);
   }
 
   Chance chance_;

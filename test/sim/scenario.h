@@ -256,6 +256,8 @@ enum class FaultKind : std::uint8_t {
   service_at_call,    // the next dies in place of its `number`-th call, torn if that is even
   pause_service,      // it, its guest, or both, by `number`
   two_services,       // two are started at once, beside the one that is there
+  busy_database,      // somebody writes to the home's and does not come to an end
+  unreadable_database,  // nobody can open it
 };
 /// It strikes those who want to lead.
 constexpr bool is_of_lease(FaultKind kind) {
@@ -266,7 +268,11 @@ constexpr bool is_of_a_rare_lease(FaultKind kind) {
   return kind >= FaultKind::stop_in_write && is_of_lease(kind);
 }
 /// It strikes services, or whom they beat for.
-constexpr bool is_of_service(FaultKind kind) { return kind >= FaultKind::kill_service; }
+constexpr bool is_of_service(FaultKind kind) {
+  return kind >= FaultKind::kill_service && kind < FaultKind::busy_database;
+}
+/// It strikes what all of the home share.
+constexpr bool is_of_database(FaultKind kind) { return kind >= FaultKind::busy_database; }
 /// It strikes messages, or who they are for.
 constexpr bool is_of_gate(FaultKind kind) {
   return kind >= FaultKind::sender_at_call && kind < FaultKind::kill_contender;
@@ -288,29 +294,73 @@ constexpr bool is_of_a_moment(FaultKind kind) {
 constexpr bool is_of_a_rare_moment(FaultKind kind) {
   return kind > FaultKind::half_a_merge && kind < FaultKind::sender_at_call;
 }
-inline constexpr std::array<std::string_view, 65> kFaultWords{
-    "kill-keeper",     "kill-agent",         "kill-both",
-    "kill-all",        "keeper-at-call",     "torn-at-call",
-    "command-at-call", "pause-keeper",       "pause-agent",
-    "sleep",           "clock-step",         "slow-disk",
-    "full-disk",       "unreadable",         "blind",
-    "no-forks",        "lost-hints",         "two-keepers",
-    "reload",          "shutdown",           "power-cut",
-    "torn-power-cut",  "lying-disk",         "reuse-pid",
-    "newer-version",   "stop-order",         "stop-tree-order",
-    "pause-order",     "restart-keepers",    "keeper-in-act",
-    "kill-patrol",     "patrol-at-call",     "pause-patrol",
-    "two-patrols",     "sleep-in-act",       "sleep-unwatched",
-    "half-a-merge",    "cut-after-dispatch", "hurried-lead",
-    "deaf-keeper",     "unwritten-sleep",    "wake-in-act",
-    "blind-in-act",    "pause-suspect",      "set-in-hold",
-    "patrol-first",    "slow-saving",        "cut-after-telling",
-    "sender-at-call",  "cut-after-receive",  "cut-at-clear",
-    "keeper-at-clear", "kill-in-hand",       "keeper-at-message",
-    "kill-contender",  "contender-at-call",  "pause-contender",
-    "cut-after-grant", "stop-in-write",      "unseen-leader",
-    "sleep-in-lead",   "kill-service",       "service-at-call",
-    "pause-service",   "two-services"};
+inline constexpr std::array<std::string_view, 67> kFaultWords{"kill-keeper",
+                                                              "kill-agent",
+                                                              "kill-both",
+                                                              "kill-all",
+                                                              "keeper-at-call",
+                                                              "torn-at-call",
+                                                              "command-at-call",
+                                                              "pause-keeper",
+                                                              "pause-agent",
+                                                              "sleep",
+                                                              "clock-step",
+                                                              "slow-disk",
+                                                              "full-disk",
+                                                              "unreadable",
+                                                              "blind",
+                                                              "no-forks",
+                                                              "lost-hints",
+                                                              "two-keepers",
+                                                              "reload",
+                                                              "shutdown",
+                                                              "power-cut",
+                                                              "torn-power-cut",
+                                                              "lying-disk",
+                                                              "reuse-pid",
+                                                              "newer-version",
+                                                              "stop-order",
+                                                              "stop-tree-order",
+                                                              "pause-order",
+                                                              "restart-keepers",
+                                                              "keeper-in-act",
+                                                              "kill-patrol",
+                                                              "patrol-at-call",
+                                                              "pause-patrol",
+                                                              "two-patrols",
+                                                              "sleep-in-act",
+                                                              "sleep-unwatched",
+                                                              "half-a-merge",
+                                                              "cut-after-dispatch",
+                                                              "hurried-lead",
+                                                              "deaf-keeper",
+                                                              "unwritten-sleep",
+                                                              "wake-in-act",
+                                                              "blind-in-act",
+                                                              "pause-suspect",
+                                                              "set-in-hold",
+                                                              "patrol-first",
+                                                              "slow-saving",
+                                                              "cut-after-telling",
+                                                              "sender-at-call",
+                                                              "cut-after-receive",
+                                                              "cut-at-clear",
+                                                              "keeper-at-clear",
+                                                              "kill-in-hand",
+                                                              "keeper-at-message",
+                                                              "kill-contender",
+                                                              "contender-at-call",
+                                                              "pause-contender",
+                                                              "cut-after-grant",
+                                                              "stop-in-write",
+                                                              "unseen-leader",
+                                                              "sleep-in-lead",
+                                                              "kill-service",
+                                                              "service-at-call",
+                                                              "pause-service",
+                                                              "two-services",
+                                                              "busy-database",
+                                                              "unreadable-database"};
 
 struct Fault {
   FaultKind kind = FaultKind::kill_keeper;

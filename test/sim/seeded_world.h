@@ -53,9 +53,18 @@ struct Unfit {
 };
 
 /// What does not work as it should for a while.
-enum class Wrong : std::uint8_t { slow, blind, no_forks, lost_hints, full };
-inline constexpr Wrong kAllWrong[] = {Wrong::slow, Wrong::blind, Wrong::no_forks, Wrong::lost_hints,
-                                      Wrong::full};
+enum class Wrong : std::uint8_t {
+  slow,
+  blind,
+  no_forks,
+  lost_hints,
+  full,
+  busy_database,
+  unreadable_database
+};
+inline constexpr Wrong kAllWrong[] = {
+    Wrong::slow, Wrong::blind,         Wrong::no_forks,           Wrong::lost_hints,
+    Wrong::full, Wrong::busy_database, Wrong::unreadable_database};
 
 /// What came of a world.
 struct Outcome {
@@ -130,11 +139,17 @@ class SeededWorld final : public Surroundings, SimObserver {
   [[nodiscard]] bool is_disturbed() const;
   /// How long ago that was; zero: it is wrong now; kNoLimit: it never was.
   [[nodiscard]] Duration since_wrong(Wrong what) const;
-  /// Whoever its lead has not registered is nobody's to begin: its dispatch is under way, or failed.
+  /// Whoever its lead has not registered is nobody's to begin: its dispatch is under way, or
+  /// failed.
   [[nodiscard]] bool is_registered(const std::string& agent) const;
   /// A power cut took something of that file in its folder, then or later.
   [[nodiscard]] bool has_lost(const std::string& agent, std::string_view file,
                               Duration since = {}) const;
+  /// A power cut took this row of the home's database back to what it was before, or all of it. Of
+  /// a task that is its state and its holder: beats may be missing after every cut.
+  [[nodiscard]] bool was_taken_back(std::string_view table, std::string_view id) const {
+    return taken_back_.contains({std::string(table), std::string(id)});
+  }
   /// Its order says so; whoever was to take it back may have died, or a disk have lost that.
   [[nodiscard]] bool is_to_pause(const std::string& agent) const;
   [[nodiscard]] static std::string pidfile_of(const ServicePlan& plan);
@@ -289,6 +304,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   void strike_processes(const Fault& fault);
   void strike_machine(const Fault& fault);
   void strike_files(const Fault& fault);
+  void strike_database(const Fault& fault);
   void append_line(const std::string& path, std::string_view line);
   void give_order(const Fault& fault);
   void unpause(const std::string& agent);
@@ -297,6 +313,12 @@ class SeededWorld final : public Surroundings, SimObserver {
   void forget_going_on(const ProcessId& id);
   void pause(const std::vector<std::int64_t>& pids, Duration lasts, const std::string& agent);
   void restart_machine(const SimReboot& how);
+  using RowsOfDatabase = std::map<std::pair<std::string, std::string>, std::string>;
+  [[nodiscard]] RowsOfDatabase rows_of_database();
+  void note_taken_back(const RowsOfDatabase& before, bool disk_lied);
+  void forget_message(std::int64_t id);
+  /// The home's; nullptr if nobody has opened it yet.
+  [[nodiscard]] SimDatabaseFile* database_file();
   void goes_wrong(Wrong what, Duration lasts);
   void make_unreadable(const std::string& path, Duration lasts);
   void put_right(Wrong what);
@@ -354,9 +376,10 @@ class SeededWorld final : public Surroundings, SimObserver {
   std::set<std::string> to_unpause_;         // agents that a person paused
   std::vector<Unfit> unfit_;
   std::map<Wrong, Duration> wrong_until_;
-  std::map<Wrong, Duration> was_wrong_;               // until then
-  std::map<std::string, Duration> unreadable_until_;  // by path
+  std::map<Wrong, Duration> was_wrong_;                                       // until then
+  std::map<std::string, Duration> unreadable_until_;                          // by path
   std::map<std::string, std::map<std::string, Duration, std::less<>>> lost_;  // as has_lost() says
+  std::set<std::pair<std::string, std::string>> taken_back_;  // rows: their tables and ids
   std::vector<std::string> notices_;
   std::deque<std::vector<std::string>> orders_;  // commands that a person types
   std::deque<std::string> reloads_;              // folders

@@ -60,6 +60,10 @@ class Check {
   /// It ended by itself; it is not among those at work any more.
   virtual void on_service_left(std::size_t /*service*/) {}
   virtual void on_beat(const BeatTruth& /*beat*/) {}
+  /// A power cut took a row of the home's database back, which was this before, as JSON; see
+  /// SeededWorld::was_taken_back().
+  virtual void on_taken_back(const std::string& /*table*/, const std::string& /*id*/,
+                             const std::string& /*was*/) {}
   /// A patrol took up its work; so many are at it now.
   virtual void on_patrol(std::size_t /*at_work*/) {}
   /// It is shown the tasks that somebody holds: what its sweep goes by.

@@ -23,6 +23,10 @@ class GateKept final : public Check {
     if (!event.text.starts_with(kMessage) || !event.text.contains("is given up")) return;
     given_up_.insert(std::stoll(event.text.substr(kMessage.size())));
   }
+  void on_taken_back(const std::string& table, const std::string& id,
+                     const std::string& /*was*/) override {
+    if (table == "messages") given_up_.erase(std::stoll(id));
+  }
   void on_settled() override {
     const auto database = home_database_of(world);
     if (!database) return violated("there is no database");

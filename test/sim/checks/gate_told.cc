@@ -29,9 +29,17 @@ class GateTold final : public Check {
       unread_[name] = world.unslept();
     }
   }
+  /// Its number may be that of the next one.
+  void on_taken_back(const std::string& table, const std::string& id,
+                     const std::string& /*was*/) override {
+    const auto told = table == "incidents" ? told_.find(std::stoll(id)) : told_.end();
+    if (told == told_.end()) return;
+    told->second.is_lost = true;
+    told->second.ends.clear();
+  }
   void on_reply(const ReplyTruth& reply, const std::string& agent) override {
     Told& told = told_[reply.incident];
-    if (told.agent.empty()) {
+    if (told.agent.empty() || (told.is_lost && told.sender != reply.sender)) {
       told = {
           .agent = agent, .sender = reply.sender, .first = world.unslept(), .went = went_[agent]};
     }
@@ -50,7 +58,7 @@ class GateTold final : public Check {
   }
   void on_settled() override {
     for (const auto& [incident, told] : told_) {
-      if (!told.knows || told.knows_end || is_excused(incident, told)) continue;
+      if (!told.knows || told.knows_end || told.is_lost || is_excused(incident, told)) continue;
       const AgentTruth& agent = world.truth().agents.at(told.agent);
       if (!is_well_for(world, agent, kTellingMayTake)) continue;
       violated(fmt::format("{} was told that {} is down, and never that it is well again",
@@ -67,6 +75,7 @@ class GateTold final : public Check {
     std::uint64_t begins = 0;
     bool knows = false;
     bool knows_end = false;
+    bool is_lost = false;          // by the disk, or a part of what was said
     std::set<std::string> ends{};  // their keys
   };
   static constexpr Duration kTellingMayTake = 2h;  // what failed is tried again after an hour

@@ -29,6 +29,10 @@ class GateTwice final : public Check {
     look_at(id, agent.plan->name, before->second, now);
     before->second = now;
   }
+  void on_taken_back(const std::string& table, const std::string& id,
+                     const std::string& /*was*/) override {
+    if (table == "messages") handed_.erase(std::stoll(id));
+  }
   void on_end(const SimFacts& process, const Owner& owner) override {
     if (owner.is != Owner::Is::keeper) return;
     for (auto& [id, handing] : handed_) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/duration.h"
 #include "checks/check.h"
@@ -53,6 +54,7 @@ CREATE TEMP TRIGGER tasks_heard AFTER UPDATE ON main.tasks
 END;)";
 
 constexpr const char* kSilence = "silence";  // the key of the incident
+constexpr std::string_view kTaskKey = "task:";
 
 class PatrolOnce final : public Check {
  public:
@@ -85,6 +87,19 @@ class PatrolOnce final : public Check {
     }
     warned_at_[task] = event.at;
     count("warn", task, event.text, begun_before(event.at));
+  }
+  /// Who said it does not know that any more.
+  void on_taken_back(const std::string& table, const std::string& id,
+                     const std::string& was) override {
+    read();
+    const auto row = nlohmann::json::parse(was);
+    if (table == "tasks") forget({"warn", "ping", "escalate", "reassign"}, id);
+    if (table == "letters") forget({"ping"}, task_of(row.at(1)));
+    if (table != "notices") return;
+    const std::string key = row.at(1);
+    const std::string about = key.starts_with(kTaskKey) ? key.substr(kTaskKey.size()) : key;
+    forget({"escalate", "reassign", "incident"}, about);
+    if (key == kSilence) many_are_silent_ = is_incident_open();
   }
   void on_tick() override {
     read();
@@ -123,6 +138,14 @@ class PatrolOnce final : public Check {
     return age ? event.at - std::chrono::duration<double>(*age).count() : 0;
   }
 
+  [[nodiscard]] bool is_incident_open() {
+    bool is_open = false;
+    const auto got = database_->each(
+        "SELECT 1 FROM notices WHERE key = ? AND closed = 0 AND kind <> 'close' LIMIT 1",
+        {std::string_view(kSilence)}, [&](const DatabaseRow&) { is_open = true; });
+    if (!got) violated(got.error().text);
+    return is_open;
+  }
   void read() {
     if (!database_) return;
     std::int64_t rows = 0;
@@ -138,7 +161,6 @@ class PatrolOnce final : public Check {
     if (what == "sign") return forget({"warn", "ping", "escalate", "reassign"}, about);
     if (what == "ping") return take_ping(task_of(about));
     if (what == "answer") return forget({"warn", "ping", "escalate"}, task_of(about));
-    constexpr std::string_view kTaskKey = "task:";
     const bool of_task = about.starts_with(kTaskKey);
     if (!of_task && about != kSilence) return;
     const std::string whose = of_task ? about.substr(kTaskKey.size()) : about;

@@ -51,6 +51,13 @@ class TasksCheck final : public Check {
     if (!read) violated(read.error().text);
     note_silent();
   }
+  /// What was done before is heard of before; it may have to be done again.
+  void on_taken_back(const std::string& table, const std::string& id,
+                     const std::string& /*was*/) override {
+    if (table != "tasks") return;
+    on_tick();
+    closed_.erase(id);
+  }
   void on_settled() override {
     if (!database_) return;
     on_tick();
@@ -100,6 +107,7 @@ class TasksCheck final : public Check {
   void look_at_end(const std::string& name) {
     const auto says = world.heartbeat_of(name);
     if (!says || !is_terminal(says->status) || says->task.empty()) return;
+    if (world.was_taken_back("tasks", name)) return;  // nobody who is over looks after it again
     const auto task = Tasks(*database_, TaskLimits{}).find(name);
     if (!task || !*task) return violated(fmt::format("{} is gone", name));
     const bool goes_on = says->ended_by == kShutdownWords;
