@@ -79,6 +79,7 @@ TEST(DrawScenario, is_the_same_with_every_compiler) {
     all += format_scenario(draw_scenario(seed, {}));
   }
   EXPECT_EQ(Name(all).hash(), 0x567224acc345f4ebU);
+  EXPECT_EQ(Name(all).hash(), 0x7b8508df6d843159U);
 }
 
 TEST(DrawScenario, differs_from_seed_to_seed) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -50,6 +51,11 @@ class TasksCheck final : public Check {
     if (read) read = database_->run_script("DELETE FROM seen");
     if (!read) violated(read.error().text);
     note_silent();
+  }
+  /// A person was told what is left to do.
+  void on_event(const Event& event) override {
+    const bool is_left = event.text.starts_with("its task ") && event.text.contains("does it");
+    if (is_left) left_.insert(event.agent);
   }
   /// What was done before is heard of before; it may have to be done again.
   void on_taken_back(const std::string& table, const std::string& id,
@@ -107,7 +113,8 @@ class TasksCheck final : public Check {
   void look_at_end(const std::string& name) {
     const auto says = world.heartbeat_of(name);
     if (!says || !is_terminal(says->status) || says->task.empty()) return;
-    if (world.was_taken_back("tasks", name)) return;  // nobody who is over looks after it again
+    // Nobody who is over looks after it again.
+    if (world.was_taken_back("tasks", name) || left_.contains(name)) return;
     const auto task = Tasks(*database_, TaskLimits{}).find(name);
     if (!task || !*task) return violated(fmt::format("{} is gone", name));
     const bool goes_on = says->ended_by == kShutdownWords;
@@ -142,6 +149,7 @@ class TasksCheck final : public Check {
 
   std::unique_ptr<Database> database_;
   std::map<std::string, int> closed_;
+  std::set<std::string> left_;            // agents
   std::map<std::string, double> silent_;  // at the last tick, and since when
 };
 
