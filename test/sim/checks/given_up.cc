@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "checks/check.h"
+#include "store/agent_file.h"
+#include "store/journal.h"
 
 namespace tend::sim {
 namespace {
@@ -83,7 +85,10 @@ class GivenUp final : public Check {
   /// What it said was not lost, nor what was known of it.
   [[nodiscard]] bool was_heard(const AgentTruth& agent) const {
     const auto life = std::ranges::find(agent.lives, agent.given_up->life, &LifeTruth::number);
-    return life != agent.lives.end() && !life->unheard && !world.may_have_lost(agent.plan->name);
+    const auto went = [&](std::string_view file) {
+      return world.has_lost(agent.plan->name, file, agent.given_up->at);
+    };
+    return life != agent.lives.end() && !life->unheard && !went(kJournalFile) && !went(kStreamFile);
   }
   void look_at_budget(const AgentTruth& agent, const Held& held) {
     const LifeTruth* const life = agent.life();
