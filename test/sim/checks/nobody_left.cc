@@ -59,7 +59,8 @@ class NobodyLeft final : public Check {
     if (over && runs) violated(fmt::format("{} is over, and its process runs", name));
     if (!over && runs && !kept) violated(fmt::format("{} runs without a keeper", name));
     // Its parent may know of an end that a power cut took from its own files.
-    const bool settled = world.has_lost(name, kHeartbeatFile) && (agent.done || is_settled_above(agent));
+    const bool settled =
+        world.has_lost(name, kHeartbeatFile) && (agent.done || is_settled_above(agent));
     if (!over && !runs && !kept && !agent.lives.empty() && !settled) {
       violated(fmt::format("{} is neither over nor kept: {}", name,
                            says ? word(says->verdict) : "no heartbeat"));
@@ -92,8 +93,7 @@ class NobodyLeft final : public Check {
         says->outcome == WorkOutcome::none && !just_died && !world.is_to_pause(name)) {
       violated(fmt::format("{} is dead, and nobody brings it back", name));
     }
-    if (!over && !kept && agent.lives.empty() && !agent.stop_ordered &&
-        world.is_registered(name)) {
+    if (!over && !kept && agent.lives.empty() && !agent.stop_ordered && world.is_registered(name)) {
       violated(fmt::format("{} was asked for, and never began", name));
     }
     if (over && says->outcome == WorkOutcome::orphaned && !kept) look_for_parent(name, agent);
