@@ -83,7 +83,8 @@ void SeededWorld::strike(const Fault& fault) {
                     fault.number));
   }
   ++outcome_.faults[fault.kind];
-  last_fault_ = std::max(last_fault_, elapsed() + fault.lasts);
+  const bool is_a_moment = fault.kind == FaultKind::clock_step;  // by so much, at once
+  last_fault_ = std::max(last_fault_, elapsed() + (is_a_moment ? Duration{} : fault.lasts));
   if (is_of_patrol(fault.kind)) return strike_patrol(fault);
   if (is_of_gate(fault.kind)) return strike_gate(fault);
   if (is_of_lease(fault.kind)) return strike_lease(fault);
@@ -235,6 +236,16 @@ void SeededWorld::reuse_pid(const std::string& agent) {
 
 // --- The machine ---------------------------------------------------------------------------------
 
+void SeededWorld::set_calendar(Duration by) {
+  universe.step_wall(by);
+  calendar_set_.push_back(elapsed());
+}
+
+bool SeededWorld::was_calendar_set(Duration from, Duration to) const {
+  return std::ranges::any_of(calendar_set_,
+                             [&](Duration when) { return from <= when && when <= to; });
+}
+
 void SeededWorld::lasting(Duration lasts, std::function<void()> over) {
   universe.after(lasts, std::move(over));
 }
@@ -244,7 +255,7 @@ void SeededWorld::strike_machine(const Fault& fault) {
     case FaultKind::sleep:
       return sleep(fault.lasts);
     case FaultKind::clock_step:
-      return universe.step_wall(fault.number % 2 == 0 ? fault.lasts : -fault.lasts);
+      return set_calendar(fault.number % 2 == 0 ? fault.lasts : -fault.lasts);
     case FaultKind::slow_disk:
       universe.call_takes = std::chrono::milliseconds{1 + fault.number % 20};
       universe.sync_takes = std::chrono::milliseconds{20 + fault.number % 1000};
@@ -354,6 +365,10 @@ void SeededWorld::make_unreadable(const std::string& path, Duration lasts) {
   Duration& until = unreadable_until_[path];
   until = std::max(until, elapsed() + lasts);
   lasting(lasts, [this] { heal_what_is_due(); });
+}
+
+bool SeededWorld::is_unreadable(const std::string& agent, std::string_view file) const {
+  return unreadable_until_.contains(fmt::format("{}/{}", folder_of(agent), file));
 }
 
 void SeededWorld::put_right(Wrong what) {
@@ -647,7 +662,7 @@ void SeededWorld::strike_holds() {
     if (!fault) return;
     make_unreadable(journal, kSeenWithin);
     kill_keepers(name);
-    universe.step_wall(fault->lasts);
+    set_calendar(fault->lasts);
     put_keeper_on(folder_of(name));
   }
 }

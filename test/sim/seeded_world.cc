@@ -410,6 +410,7 @@ AgentTruth* SeededWorld::begin_life(SimSelf& self) {
   fresh.process = self.id();
   fresh.progressed = universe.awake();
   fresh.began = universe.awake();
+  fresh.since = elapsed();
   agent.lives.push_back(std::move(fresh));
   agent.did_nothing = false;
   if (agent.worktree.empty() && agent.plan->own_worktree) agent.worktree = self.working_folder();

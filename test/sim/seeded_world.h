@@ -150,6 +150,8 @@ class SeededWorld final : public Surroundings, SimObserver {
   [[nodiscard]] bool was_taken_back(std::string_view table, std::string_view id) const {
     return taken_back_.contains({std::string(table), std::string(id)});
   }
+  [[nodiscard]] bool is_unreadable(const std::string& agent, std::string_view file) const;
+  [[nodiscard]] bool was_calendar_set(Duration from, Duration to) const;
   /// Its order says so; whoever was to take it back may have died, or a disk have lost that.
   [[nodiscard]] bool is_to_pause(const std::string& agent) const;
   [[nodiscard]] static std::string pidfile_of(const ServicePlan& plan);
@@ -320,6 +322,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   /// The home's; nullptr if nobody has opened it yet.
   [[nodiscard]] SimDatabaseFile* database_file();
   void goes_wrong(Wrong what, Duration lasts);
+  void set_calendar(Duration by);
   void make_unreadable(const std::string& path, Duration lasts);
   void put_right(Wrong what);
   void heal_what_is_due();
@@ -380,6 +383,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   std::map<std::string, Duration> unreadable_until_;                          // by path
   std::map<std::string, std::map<std::string, Duration, std::less<>>> lost_;  // as has_lost() says
   std::set<std::pair<std::string, std::string>> taken_back_;  // rows: their tables and ids
+  std::vector<Duration> calendar_set_;                        // when
   std::vector<std::string> notices_;
   std::deque<std::vector<std::string>> orders_;  // commands that a person types
   std::deque<std::string> reloads_;              // folders

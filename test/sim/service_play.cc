@@ -162,6 +162,7 @@ void SeededWorld::start_guest(std::size_t i) {
   });
   service.guest = universe.facts(pid)->id;
   service.guest_is_over = false;
+  service.guest_since = elapsed();
   service.guest_id = id_of(plan, ++service.guests);
   if (trace) say(fmt::format("guest {} comes as process {}", service.guest_id, pid));
   register_guest(i);

@@ -59,7 +59,8 @@ struct LifeTruth {
   bool unheard = false;               // something that it printed was lost
   Duration lost{};                    // awake time of the last that was
   bool leaving = false;               // it is about to end by itself, well or not
-  Duration began{};                   // awake time
+  Duration since{};                   // of the world: it began
+  Duration began{};                   // the same in awake time
   Duration progressed{};              // awake time of the last thing that it did and showed
   Duration patience{};                // silence after which it may be ended; kNoLimit: never
   std::optional<std::size_t> hang;    // in Truth::hangs
@@ -158,6 +159,7 @@ struct ServiceTruth {
   ProcessId guest;                               // the last one; pid 0: there was none
   std::string guest_id;                          // as its registry calls it
   std::uint64_t guests = 0;                      // so far
+  Duration guest_since{};                        // it is registered, of the world
   bool guest_is_over = true;
   ProcessId subject;       // the guest that the one at work beats for; pid 0: it found none yet
   std::string subject_id;  // the same

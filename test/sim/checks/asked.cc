@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "checks/check.h"
+#include "store/agent_file.h"
 
 namespace tend::sim {
 namespace {
@@ -20,7 +21,8 @@ class Asked final : public Check {
     const LifeTruth& life = *agent.life();
     if (life.unheard || world.is_disturbed()) return;
     const Duration silent = question.asked - life.progressed;
-    if (life.in_call && silent >= kSeen) {
+    const bool can_hear = !world.is_unreadable(agent.plan->name, kStreamFile);
+    if (life.in_call && can_hear && silent >= kSeen) {
       violated(fmt::format("{} is asked in a call, which it began {:.0f} s ago", agent.plan->name,
                            std::chrono::duration<double>(silent).count()));
     }

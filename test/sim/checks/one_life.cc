@@ -1,6 +1,4 @@
 // An agent never runs twice at once, and no life has the number of another.
-#include <map>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,11 +18,10 @@ class OneLife final : public Check {
     if (running.size() > 1) {
       violated(fmt::format("{} runs {} times at once", agent.plan->name, running.size()));
     }
-    const Duration began = std::exchange(began_[agent.plan->name], world.elapsed());
     if (agent.lives.size() < 2) return;
-    // Its number stands in the record, and that may go with the power.
-    if (world.has_lost(agent.plan->name, kLockFile, began)) return;
     const LifeTruth& before = agent.lives[agent.lives.size() - 2];
+    // Its number stands in the record, and that may go with the power.
+    if (world.has_lost(agent.plan->name, kLockFile, before.since)) return;
     if (agent.lives.back().number <= before.number) {
       violated(fmt::format("{} began life {} after life {}", agent.plan->name,
                            agent.lives.back().number, before.number));
@@ -36,9 +33,6 @@ class OneLife final : public Check {
       if (keepers.size() > 1) violated(fmt::format("{} has {} keepers", name, keepers.size()));
     }
   }
-
- private:
-  std::map<std::string, Duration> began_;  // the last life of each agent; of the world
 };
 
 }  // namespace

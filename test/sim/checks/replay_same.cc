@@ -79,6 +79,9 @@ class ReplaySame final : public Check {
     for (const auto& [name, agent] : world.truth().agents) {
       const std::string folder = world.folder_of(name);
       if (folder.empty()) continue;
+      // Nobody has gone on with it since the power took something of it.
+      const Duration since = agent.lives.empty() ? Duration{} : agent.lives.back().since;
+      if (world.has_lost(name, kJournalFile, since)) continue;
       auto text = world.universe.disk.read(folder + "/" + std::string(kJournalFile));
       if (!text || text->empty()) continue;
       const std::string difference = JournalTwice(*std::move(text)).play();

@@ -29,7 +29,9 @@ class ServiceBeats final : public Check {
     beat_.resize(world.scenario.services.size());
     for (std::size_t i = 0; i < beat_.size(); ++i) {
       const ServiceTruth& service = world.truth().services[i];
-      const bool is_due = is_subject_at_work(world, i) && service.at_work.size() == 1 &&
+      // What its subject's entry says of a time, and what its process says, are of two calendars.
+      const bool can_tell = !world.was_calendar_set(service.guest_since, service.since);
+      const bool is_due = can_tell && is_subject_at_work(world, i) && service.at_work.size() == 1 &&
                           now >= service.stopped_until && !world.is_disturbed() &&
                           now - world.last_fault() > kCalm && !is_torn_;
       if (!is_due) beat_[i] = now;

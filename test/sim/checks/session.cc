@@ -1,7 +1,5 @@
 // Who is brought back goes on in its own session, once it had one that could be heard of.
 #include <algorithm>
-#include <map>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,24 +17,20 @@ class Sessions final : public Check {
 
   void on_life(const AgentTruth& agent) override {
     const bool speaks = agent.plan->voice == Voice::claude || agent.plan->voice == Voice::codex;
-    const Duration began = std::exchange(began_[agent.plan->name], world.elapsed());
     if (!speaks || agent.lives.size() < 2) return;
-    // Where it was heard of.
-    if (world.has_lost(agent.plan->name, kJournalFile, began) ||
-        world.has_lost(agent.plan->name, kStreamFile, began))
-      return;
     if (std::ranges::any_of(agent.lives, &LifeTruth::unheard)) return;
     const LifeTruth& before = agent.lives[agent.lives.size() - 2];
     if (!before.doing) return;  // it had not said yet which is its own
+    const auto went = [&](std::string_view file) {
+      return world.has_lost(agent.plan->name, file, before.since);
+    };
+    if (went(kStreamFile) || went(kJournalFile)) return;
     const auto facts = world.universe.facts(agent.lives.back().process.pid);
     const std::string session = "session-of-" + agent.plan->name;
     if (!facts || std::ranges::find(facts->command, session) != facts->command.end()) return;
     violated(fmt::format("{} life {} has forgotten its session", agent.plan->name,
                          agent.lives.back().number));
   }
-
- private:
-  std::map<std::string, Duration> began_;  // the last life of each agent; of the world
 };
 
 }  // namespace
