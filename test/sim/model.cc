@@ -483,6 +483,8 @@ class Model : public std::enable_shared_from_this<Model> {
   // -----------------------------------------------------------------------------------
 
   void dispatch(const std::string& child) {
+    // Whose dispatch was cut off asks for nobody anew who came to an end meanwhile.
+    if (world_.is_known(child) && world_.is_over(child)) return done();
     const AgentPlan& plan = *world_.truth().agents.at(child).plan;
     const std::string call = open(2min);
     std::vector<std::string> words{"dispatch", "--name",    child,      "--role",       "coding",

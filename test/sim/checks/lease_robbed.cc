@@ -55,8 +55,10 @@ class LeaseRobbed final : public Check {
     return state_of(record) == RunState::running || state_of(record) == RunState::stopped;
   }
   /// Where nobody can be looked at nobody can be ended, and a slow disk may keep whoever writes.
+  /// Who waits for a database keeps all of a simulated machine.
   void note_hindrance() {
     const bool hinders = !world.universe.looking_fails.empty() ||
+                         world.since_wrong(Wrong::busy_database) == Duration::zero() ||
                          world.universe.call_takes > Duration::zero() ||
                          world.universe.sync_takes > Duration::zero();
     if (hinders) hindered_until_ = world.elapsed() + kEndsWithin;
