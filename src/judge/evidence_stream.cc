@@ -17,6 +17,13 @@ constexpr Duration kFurthestUntil = 24h;   // a provider's hold that claims more
 constexpr Duration kOwnTry = 60s;          // what ends sooner is waited for within the turn
 constexpr std::uint32_t kCircle = 3;       // identical calls in a row from which on nothing renews
 
+/// The end of that hold is the time of the agent's own next try. Of a limit the provider says when
+/// it ends, and that stays true when the agent gives up.
+bool names_own_try(const Hold& hold, Instant now) {
+  const bool is_its_own = hold.cause == Cause::overload || hold.cause == Cause::network;
+  return is_its_own && hold.until && now < *hold.until && *hold.until - now < kOwnTry;
+}
+
 bool is_provider_cause(Cause cause) { return cause != Cause::none && cause != Cause::another; }
 
 bool is_terminal(std::optional<Status> record) {
@@ -224,10 +231,7 @@ void Evidence::absorb_turn_end(const Signal& signal, const Clocks& clocks) {
   if (is_provider_cause(signal.cause)) {
     Signal told = signal;
     told.until.reset();
-    // The time of its next try, which does not come any more: it gave up.
-    const bool tries_no_more = life.hold && life.hold->until && clocks.now() < *life.hold->until &&
-                               *life.hold->until - clocks.now() < kOwnTry;
-    if (tries_no_more) life.hold->until.reset();
+    if (life.hold && names_own_try(*life.hold, clocks.now())) life.hold->until.reset();
     absorb_retry(signal.cause, told, clocks);
   } else {
     leave_open_hold(clocks);

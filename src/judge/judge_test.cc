@@ -94,10 +94,12 @@ TEST(Judge, holds_one_that_gave_up_just_before_the_time_of_its_own_next_try) {
 }
 
 TEST(Judge, keeps_the_end_that_the_provider_named_when_the_turn_ends) {
-  Story story;
-  story.at(0s, {spawn()}).at(2s, {progress()}).at(10s, {retry(Cause::rate, 310s)});
-  story.at(11s, {failed_turn(Cause::rate)}).at(12s, {gone(1)}).until(700s);
-  EXPECT_EQ(story.times_of(Action::resume), Times{310s});
+  for (const Duration named : {310s, 40s}) {
+    Story story;
+    story.at(0s, {spawn()}).at(2s, {progress()}).at(10s, {retry(Cause::rate, named)});
+    story.at(11s, {failed_turn(Cause::rate)}).at(12s, {gone(1)}).until(700s);
+    EXPECT_EQ(story.times_of(Action::resume), Times{named});
+  }
 }
 
 TEST(Judge, calls_an_exit_after_our_own_kill_no_clean_end) {
