@@ -30,7 +30,8 @@ constexpr auto kSpaces = [] {
 }();
 constexpr std::uint64_t kMostU64 = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kMostPid = std::numeric_limits<std::int32_t>::max();
-constexpr std::uint64_t kMostTime = std::uint64_t{1} << 48U;
+/// As far as a WallTime reaches.
+constexpr std::uint64_t kMostTime = floor<Duration>(WallTime::duration::max()).count();
 constexpr std::uint64_t kMostLife = std::numeric_limits<std::uint32_t>::max();
 
 /// Nothing was started in 1970.

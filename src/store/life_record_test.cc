@@ -189,6 +189,26 @@ TEST_F(LifeRecords, hold_numbers_of_any_size_and_none_that_is_too_large) {
   EXPECT_EQ(take()->record().life, large.life);
 }
 
+TEST_F(LifeRecords, know_no_time_that_the_calendar_does_not_reach) {
+  ASSERT_TRUE(take()->write(third_life()).has_value());
+  const std::string written = universe.disk.read(kPath).value();
+  const auto awake_since = [&](const std::string& milliseconds, const char* before) {
+    std::string text = written;
+    const std::string old = "\"awake_since_ms\":1763000000123";
+    text.replace(text.find(old), old.size(), "\"awake_since_ms\":" + milliseconds);
+    universe.disk.write(kPath, before + text.substr(0, text.find('}') + 1));
+    return take()->record().awake_since;
+  };
+  // A space in front has it read as anybody's JSON.
+  for (const char* const before : {"", " "}) {
+    EXPECT_EQ(awake_since("9223372036854", before),
+              WallTime{std::chrono::milliseconds{9'223'372'036'854}});
+    for (const char* const far : {"9223372036855", "281474976710656", "18446744073709551615"}) {
+      EXPECT_EQ(awake_since(far, before), std::nullopt) << far;
+    }
+  }
+}
+
 TEST_F(LifeRecords, are_out_of_place_once_the_name_stands_for_another_file) {
   const auto lock = take();
   EXPECT_TRUE(lock->is_in_place(*folder).value());
