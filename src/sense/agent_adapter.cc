@@ -21,8 +21,10 @@ bool is_inside_letter(char c) { return (static_cast<unsigned char>(c) & 0xc0U) =
 
 /// A line that was cut short, on a full disk or by its writer's end, has the next one right behind
 /// it: that one; "": none. Within a line an object comes after one of these, and in a text its
-/// quotes would be escaped.
+/// quotes would be escaped. What is no line of the agent's may quote one.
 std::string_view after_torn(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(" \t\r");
+  if (first == line.npos || line[first] != '{') return {};
   constexpr std::string_view kBegin = R"({"type":")";
   for (std::size_t at = line.find(kBegin, 1); at != line.npos; at = line.find(kBegin, at + 1)) {
     const std::size_t before = line.find_last_not_of(" \t\r", at - 1);

@@ -92,6 +92,13 @@ TEST_F(ClaudeAdapter, hears_each_of_three_lines_that_came_as_one) {
             "tool-open id=a tool=Bash | tool-open id=b tool=Bash | activity | tool-close id=a");
 }
 
+TEST_F(ClaudeAdapter, looks_for_no_second_line_in_one_that_is_not_its_own) {
+  hear(kInit);
+  EXPECT_EQ(hear("DEBUG got " + std::string(kResult)), kWeak);
+  EXPECT_EQ(hear("[" + std::string(kResult) + std::string(kResult) + "]"), kWeak);
+  EXPECT_EQ(hear(R"( {"type":"assi)" + std::string(kResult)), "activity | turn-end");
+}
+
 // --- Results that were lost
 // -----------------------------------------------------------------------------
 
