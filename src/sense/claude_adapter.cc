@@ -2,6 +2,7 @@
 // and what a sub-agent does shows only in parts: docs/adapters.md has every line and why.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
@@ -112,6 +113,7 @@ class ClaudeAdapter final : public AgentAdapter {
         continue;
       }
       if (call.question) put(Kind::answer).id = kept(call.id);
+      if (call.sub_agent) expect_end_of(call.work, call.id);
       say_closed(call, 0);
       calls_.close(call);
     }
@@ -149,6 +151,7 @@ class ClaudeAdapter final : public AgentAdapter {
     call.sub_agent = is_sub_agent(tool);
     // A sub-agent beside the turn is waited for like any other: its result holds the turn's back.
     call.background = background && !call.sub_agent;
+    call.detached = background && call.sub_agent;
     call.question = task.empty() && asks_a_person(tool);
     Signal& open = say_open(call);
     if (timeout && *timeout > 0) open.limit = after(*timeout / 1000) - after(0);
@@ -159,6 +162,7 @@ class ClaudeAdapter final : public AgentAdapter {
 
   void hear_user(Object& line) {
     const std::string_view task = name_in(line, "parent_tool_use_id");
+    const bool detaches = is_launch(line);
     auto message = object_in(line, "message");
     if (!message) return weak();
     auto content = field(*message, "content");
@@ -167,21 +171,31 @@ class ClaudeAdapter final : public AgentAdapter {
     for_each_object(*content, [&](Object& block) {
       if (text_in(block, "type") != "tool_result") return;
       answered = true;
-      hear_tool_result(block, task);
+      hear_tool_result(block, task, detaches);
     });
     if (!answered) weak();
   }
 
-  void hear_tool_result(Object& block, std::string_view task) {
+  /// Whether the result in this line says that a sub-agent goes on in the background, whoever
+  /// asked for that.
+  bool is_launch(Object& line) {
+    if (std::ranges::none_of(calls_.all(), &OpenCalls::Call::sub_agent)) return false;
+    auto result = object_in(line, "tool_use_result");
+    return result && text_in(*result, "status") == "async_launched";
+  }
+
+  void hear_tool_result(Object& block, std::string_view task, bool detaches) {
     const std::string_view id = name_in(block, "tool_use_id");
     OpenCalls::Call* const call = calls_.find(id);
     if (call == nullptr) return progress(task);
+    if (detaches) detach(*call);
     if (runs_on(*call)) {
       call->answered = true;
       return progress(task);
     }
     const OpenCalls::Call before = *call;
     close_call(id, raw_in(block, "content"), task);
+    if (before.sub_agent) return expect_end_of(before.work, before.id);
     if (before.work.empty()) return;
     // It outlived its time and was moved to the background.
     OpenCalls::Call& moved = calls_.open(before.work);
@@ -194,8 +208,10 @@ class ClaudeAdapter final : public AgentAdapter {
 
   /// Its answer says that it began, and not that it is over.
   static bool runs_on(const OpenCalls::Call& call) {
-    return !call.work.empty() && (call.background || call.sub_agent);
+    return !call.work.empty() && (call.background || call.detached);
   }
+
+  static void detach(OpenCalls::Call& call) { call.detached = call.sub_agent; }
 
   // --- What it says of itself -------------------------------------------------------------------
 
@@ -235,24 +251,39 @@ class ClaudeAdapter final : public AgentAdapter {
     const std::string work(name_in(line, "task_id"));
     OpenCalls::Call* call = calls_.find(id);
     if (call == nullptr) call = calls_.find_work(work);  // it was moved to the background
-    if (starts && call != nullptr) call->work = work;
+    if (starts && call != nullptr) {
+      call->work = work;
+      if (flag_in(line, "is_backgrounded")) detach(*call);
+    }
     const std::string_view type = text_in(line, "task_type");
     const bool of_shell = type == "local_bash" || (call != nullptr && !call->sub_agent);
     if (!of_shell) {
-      if (starts && call == nullptr) works_.push_back({work, id});
-      if (works_.size() > kMostWorks) works_.erase(works_.begin());
+      if (starts && call == nullptr) expect_end_of(work, id);
       return progress(id.empty() ? work : id);
     }
     if (call == nullptr) return weak();
     beat(*call);
   }
 
+  /// Of what is no open call, or none any more.
+  void expect_end_of(const std::string& work, const std::string& id) {
+    if (work.empty()) return;
+    works_.push_back({work, id});
+    if (works_.size() > kMostWorks) works_.erase(works_.begin());
+  }
+
   void hear_work_end(Object& line) {
     std::string status(text_in(line, "status"));
-    if (auto patch = object_in(line, "patch")) status = text_in(*patch, "status");
-    if (!is_end(status)) return weak();
+    bool detaches = false;
+    if (auto patch = object_in(line, "patch")) {
+      status = text_in(*patch, "status");
+      detaches = flag_in(*patch, "is_backgrounded");
+    }
     const std::string work(name_in(line, "task_id"));
-    if (OpenCalls::Call* const call = calls_.find_work(work)) return end_work(*call);
+    OpenCalls::Call* const call = calls_.find_work(work);
+    if (call != nullptr && detaches) detach(*call);
+    if (!is_end(status)) return weak();
+    if (call != nullptr) return end_work(*call);
     const auto known = std::ranges::find(works_, work, &Work::name);
     if (known == works_.end()) return weak();
     const std::string task = known->call;
@@ -422,7 +453,8 @@ class ClaudeAdapter final : public AgentAdapter {
     error(cause_word(cause == Cause::none ? Cause::another : cause), false);
   }
 
-  /// Sub-agents of sub-agents: only their tasks are told.
+  /// A sub-agent without an open call: of one within another only the task is told, and of one
+  /// whose answer was lost the end may still come.
   struct Work {
     std::string name;
     std::string call;

@@ -16,6 +16,9 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view kInit = R"({"type":"system","subtype":"init","session_id":"s-1"})";
 constexpr std::string_view kWeak = "activity";
+constexpr std::string_view kWords =
+    R"({"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"so"}]},)"
+    R"("parent_tool_use_id":null})";
 constexpr std::string_view kResult = R"({"type":"result","subtype":"success","is_error":false})";
 
 std::string with_task(std::string_view task) {
@@ -138,6 +141,67 @@ TEST_F(ClaudeAdapter, holds_a_question_for_answered_when_the_model_goes_on) {
   hear(in_message("m1", call("q", "AskUserQuestion")));
   EXPECT_EQ(hear(in_message("m2", call("c", "Bash"))),
             "answer id=q | tool-close id=q | tool-open id=c tool=Bash");
+}
+
+TEST_F(ClaudeAdapter, closes_a_sub_agent_whose_end_was_lost_when_the_model_goes_on) {
+  for (const std::string_view tool : {"Agent", "Task"}) {
+    hear.adapter->begin_life();
+    hear(kInit);
+    hear(in_message("m1", call("a", tool)));
+    hear(started("w", "a", "local_agent"));
+    EXPECT_EQ(hear(in_message("m2", std::string(kWords))), "tool-close id=a | progress");
+    EXPECT_EQ(hear(kResult), "turn-end") << "nothing runs on";
+  }
+}
+
+TEST_F(ClaudeAdapter, hears_the_end_of_a_sub_agent_that_comes_after_the_model_went_on) {
+  hear(kInit);
+  hear(in_message("m1", call("a", "Agent")));
+  hear(started("w", "a", "local_agent"));
+  hear(in_message("m2", std::string(kWords)));
+  EXPECT_EQ(hear(about("task_progress", R"(,"task_id":"w","tool_use_id":"a")")), "progress task=a");
+  EXPECT_EQ(hear(about("task_updated", R"(,"task_id":"w","patch":{"status":"completed"})")),
+            "progress task=a");
+  EXPECT_EQ(hear(about("task_notification", R"(,"task_id":"w","status":"completed")")), kWeak);
+  EXPECT_EQ(hear(result_of("a")), "progress");
+  EXPECT_EQ(hear(kResult), "turn-end");
+}
+
+TEST_F(ClaudeAdapter, closes_a_sub_agent_by_its_answer_though_the_end_of_its_task_was_lost) {
+  hear(kInit);
+  hear(in_message("m1", call("a", "Agent")));
+  hear(started("w", "a", "local_agent"));
+  EXPECT_EQ(hear(result_of("a")), "tool-close id=a");
+  EXPECT_EQ(hear(kResult), "turn-end");
+  EXPECT_EQ(hear(about("task_notification", R"(,"task_id":"w","status":"completed")")),
+            "progress task=a");
+}
+
+TEST_F(ClaudeAdapter, leaves_a_sub_agent_open_that_is_known_to_run_beside_the_turn) {
+  const std::string launched = result_of("a", "launched");
+  const std::string said_by_result = launched.substr(0, launched.size() - 1) +
+                                     R"(,"tool_use_result":{"status":"async_launched"}})";
+  const std::string_view moved = R"(,"task_id":"w","patch":{"is_backgrounded":true})";
+  const std::string start = started("w", "a", "local_agent");
+  const std::string background_start =
+      about("task_started",
+            R"(,"task_id":"w","tool_use_id":"a","task_type":"local_agent","is_backgrounded":true)");
+  const std::string asked = call("a", "Agent", R"({"run_in_background":true})");
+  const std::string plain = call("a", "Agent");
+  for (const auto& lines : {std::array{asked, start, std::string()},
+                            {plain, background_start, std::string()},
+                            {plain, start, about("task_updated", moved)},
+                            {plain, start, said_by_result}}) {
+    hear.adapter->begin_life();
+    hear(kInit);
+    hear(in_message("m1", lines[0]));
+    hear(lines[1]);
+    if (!lines[2].empty()) hear(lines[2]);
+    EXPECT_EQ(hear(in_message("m2", std::string(kWords))), "progress") << lines[2];
+    EXPECT_EQ(hear(kResult), "tool-open id=a tool=Agent background | turn-end count=1");
+    EXPECT_EQ(hear(about("task_notification", R"(,"task_id":"w","status":"completed")")),
+              "tool-close id=a");
+  }
 }
 
 // --- Going in circles

@@ -25,6 +25,7 @@ class OpenCalls {
     bool background = false;  // runs beside the turn
     bool sub_agent = false;   // waits for one
     bool question = false;    // to a person
+    bool detached = false;    // a sub-agent whose result only says that it began
     bool answered = false;    // its result has come, its work goes on
   };
 
