@@ -88,13 +88,16 @@ class ClaudeAdapter final : public AgentAdapter {
   void hear_assistant(Object& line) {
     const std::string_view task = name_in(line, "parent_tool_use_id");
     const std::string_view said_error = name_in(line, "error");
+    const std::string_view line_id = name_in(line, "uuid");
     auto message = object_in(line, "message");
     if (!message) return weak();
     if (!said_error.empty() || text_in(*message, "model") == "<synthetic>") {
       return hear_own_words(said_error, *message, task);
     }
     const std::string_view id = name_in(*message, "id");
-    if (!id.empty()) miss_answers_before(id, task);
+    // Qwen Code, which speaks this language too, names a message as it names the line, and begins
+    // a new one within one answer of the model.
+    if (!id.empty() && id != line_id) miss_answers_before(id, task);
     auto content = field(*message, "content");
     if (!content) return weak();
     for_each_object(*content, [&](Object& block) { hear_block(block, id, task); });

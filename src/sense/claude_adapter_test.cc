@@ -204,6 +204,16 @@ TEST_F(ClaudeAdapter, leaves_a_sub_agent_open_that_is_known_to_run_beside_the_tu
   }
 }
 
+TEST_F(ClaudeAdapter, takes_no_new_name_of_a_message_for_an_answer_where_each_line_has_its_own) {
+  const auto line_named = [](std::string_view id, std::string line) {
+    line.insert(line.size() - 1, fmt::format(R"(,"uuid":"{}")", id));
+    return in_message(id, std::move(line));
+  };
+  hear(line_named("u1", call("a", "Bash")));
+  EXPECT_EQ(hear(line_named("u2", std::string(kWords))), "progress");
+  EXPECT_EQ(hear(result_of("a")), "tool-close id=a");
+}
+
 // --- Going in circles
 // -----------------------------------------------------------------------------
 
