@@ -291,7 +291,9 @@ class Model : public std::enable_shared_from_this<Model> {
   void speak_as_subagent(const std::string& call, Duration left) {
     const Duration pause = dice_.between(20s, 200s);
     if (pause >= left) {
-      close(call);
+      put(speech_->close_subagent(call));
+      life().in_call = false;
+      shows(model_patience());
       return done();
     }
     after(pause, [this, call, left, pause] {

@@ -49,7 +49,20 @@ class ClaudeSpeech final : public Speech {
          call, R"(","content":"done )", call, R"("}]},"parent_tool_use_id":null})", "\n"});
   }
   std::string open_subagent(const std::string& call) override {
-    return assistant(tool(call, "Task", R"("prompt":"look into it")"), "");
+    return assistant(tool(call, "Agent", R"("prompt":"look into it")"), "") +
+           fmt::format(
+               R"({{"type":"system","subtype":"task_started","task_id":"w-{0}","tool_use_id":"{0}","task_type":"local_agent"}})"
+               "\n",
+               call);
+  }
+  std::string close_subagent(const std::string& call) override {
+    return fmt::format(
+               R"({{"type":"system","subtype":"task_updated","task_id":"w-{0}","patch":{{"status":"completed"}}}})"
+               "\n"
+               R"({{"type":"system","subtype":"task_notification","task_id":"w-{0}","tool_use_id":"{0}","status":"completed"}})"
+               "\n",
+               call) +
+           close(call);
   }
   std::string say_as_subagent(const std::string& call, std::uint64_t n) override {
     return assistant(text(n), call);

@@ -21,6 +21,7 @@ class Speech {
   virtual std::string open(const std::string& call, Duration declared) = 0;  // zero: none declared
   virtual std::string close(const std::string& call) = 0;
   virtual std::string open_subagent(const std::string& call) = 0;
+  virtual std::string close_subagent(const std::string& call) { return close(call); }
   virtual std::string say_as_subagent(const std::string& call, std::uint64_t n) = 0;
   virtual std::string open_background(const std::string& call) = 0;
   virtual std::string wake_from_background(const std::string& call) = 0;
