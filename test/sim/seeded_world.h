@@ -179,6 +179,10 @@ class SeededWorld final : public Surroundings, SimObserver {
   std::function<void(const std::string&)> trace;  // a line for everything that happens
 
  private:
+  static constexpr Duration kUnfitAfter = std::chrono::seconds{60};
+  /// 30 s late for a look at a suspect, which is due every 5 s.
+  static constexpr Duration kLagCounts = std::chrono::seconds{36};
+
   struct Request {
     SimSelf* self = nullptr;
     ProcessId process;
@@ -285,24 +289,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   void post_faults();
   void write_back();
   void strike(const Fault& fault);
-  void await_moment(const Fault& fault);
-  void strike_in_act(const Owner& keeper, std::int64_t pid);
-  std::optional<Fault> next_awaited(FaultKind kind);
-  [[nodiscard]] bool awaits(FaultKind kind) const;
-  void strike_dispatch();
-  void strike_saved(const std::string& worktree);
-  void strike_saved_orphan();
-  void abandon(const std::string& agent);
-  void strike_suspect(const Event& event);
-  void strike_deaf(const Fault& fault);
-  void strike_holds();
-  void strike_unwritten(const std::string& agent);
-  void strike_second_look(const std::string& agent, Duration due);
-  void strike_hang(const std::string& agent, Duration due);
-  void wake_at_record(const std::string& agent, Duration until);
-  void wake(const std::string& agent);
   void shut_down(Duration alone);
-  void sleep(Duration lasts);
   void strike_processes(const Fault& fault);
   void strike_machine(const Fault& fault);
   void strike_files(const Fault& fault);
@@ -334,6 +321,25 @@ class SeededWorld final : public Surroundings, SimObserver {
   void leave_other_version(const Fault& fault, const std::string& folder);
   void lasting(Duration lasts, std::function<void()> over);
   void reuse_pid(const std::string& agent);
+
+  // moments.cc
+  void await_moment(const Fault& fault);
+  void strike_in_act(const Owner& keeper, std::int64_t pid);
+  std::optional<Fault> next_awaited(FaultKind kind);
+  [[nodiscard]] bool awaits(FaultKind kind) const;
+  void strike_dispatch();
+  void strike_saved(const std::string& worktree);
+  void strike_saved_orphan();
+  void abandon(const std::string& agent);
+  void strike_suspect(const Event& event);
+  void strike_deaf(const Fault& fault);
+  void strike_holds();
+  void strike_unwritten(const std::string& agent);
+  void strike_second_look(const std::string& agent, Duration due);
+  void strike_hang(const std::string& agent, Duration due);
+  void wake_at_record(const std::string& agent, Duration until);
+  void wake(const std::string& agent);
+  void sleep(Duration lasts);
 
   /// A worker of a scenario's outsiders, as it goes.
   struct Outsider {
