@@ -43,6 +43,7 @@ class ChildrenKept final : public Check {
     if (!says || says->outcome != WorkOutcome::done) return;
     for (const std::string& child : agent.children) {
       if (!world.truth().agents.at(child).promised || world.is_over(child)) continue;
+      if (world.has_lost(child, kHeartbeatFile)) continue;  // it was over as well
       told_.insert(name);
       violated(fmt::format("{} is over, and left {} at work", name, child));
     }

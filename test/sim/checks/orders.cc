@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "checks/check.h"
+#include "store/intent.h"
 
 namespace tend::sim {
 namespace {
@@ -12,7 +13,7 @@ class Orders final : public Check {
   [[nodiscard]] std::string_view name() const override { return "orders"; }
 
   void on_life(const AgentTruth& agent) override {
-    if (agent.was_stopped) {
+    if (was_stopped(agent)) {
       violated(fmt::format("{} was stopped, and begins life {}", agent.plan->name,
                            agent.lives.back().number));
     }
@@ -27,7 +28,7 @@ class Orders final : public Check {
   }
   void on_settled() override {
     for (const auto& [name, agent] : world.truth().agents) {
-      if (agent.was_stopped && agent.life() != nullptr) {
+      if (was_stopped(agent) && agent.life() != nullptr) {
         violated(fmt::format("{} was stopped, and runs", name));
       }
       const StopOrder order = order_to(world, agent);
@@ -36,6 +37,11 @@ class Orders final : public Check {
   }
 
  private:
+  /// An order is synced, so that nothing but a disk that lies can lose it.
+  [[nodiscard]] bool was_stopped(const AgentTruth& agent) const {
+    return agent.was_stopped && !(has_fault(world.scenario, {FaultKind::lying_disk}) &&
+                                  world.has_lost(agent.plan->name, kIntentFile));
+  }
   /// Nobody holds an agent but who was told to.
   void look_for_stop(const SimSent& sent, const Owner& sender, const Owner& to) {
     if (sent.kill != Kill::stop || sender.is != Owner::Is::keeper || to.is != Owner::Is::agent)
