@@ -186,10 +186,12 @@ void Evidence::absorb_process(const Signal& signal, const Clocks& clocks) {
     life.clock_restarted = clocks.silence();
   }
   const bool was_gone = life.gone();
+  const bool was_unseen = !life.probe || life.probe == ProcessState::unknown;
   life.probe = signal.process;
   if (life.gone() && !was_gone) {
     life.went = clocks.active();
-    life.went_in_hold = life.hold && !life.hold->over;
+    // Where nobody could see it since, and nothing followed the hold, it may have gone in it.
+    life.went_in_hold = life.hold && (!life.hold->over || was_unseen);
   }
   if (!life.gone()) {
     life.exit = Exit{};

@@ -131,6 +131,18 @@ TEST(Judge, holds_an_agent_that_died_the_same_way_three_times) {
   EXPECT_EQ(story.times_of(Action::resume).size(), 3U);
 }
 
+TEST(Judge, spends_nothing_for_one_that_may_have_gone_in_a_hold_while_nobody_could_see_it) {
+  for (const bool is_seen : {false, true}) {
+    Story story;
+    story.at(0s, {spawn(), running()}).at(2s, {progress()}).at(10s, {retry(Cause::overload, 44s)});
+    story.at(43s, {failed_turn(Cause::overload)});
+    story.at(44s, {process(is_seen ? ProcessState::running : ProcessState::unknown)});
+    story.at(700s, {gone(1)}).until(720s);
+    EXPECT_TRUE(story.took(Action::resume));
+    EXPECT_EQ(account(story.judge(), Instant{720s}).spent, is_seen ? 1U : 0U);
+  }
+}
+
 TEST(Judge, takes_the_work_of_a_held_agent_away) {
   Story story;
   story.at(0s, {spawn(), claim("w1")});
