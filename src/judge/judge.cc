@@ -171,6 +171,7 @@ Want Judge::want() const { return state_->evidence.want; }
 std::uint32_t Judge::inbox() const { return state_->evidence.inbox; }
 const Policy& Judge::policy() const { return state_->policy; }
 bool Judge::degraded() const { return state_->ladder.degraded(); }
+bool Judge::holds_loop() const { return state_->ladder.holds_loop(); }
 
 Asking Judge::asking(Instant at) const {
   const Evidence& evidence = state_->evidence;

@@ -60,6 +60,8 @@ class Judge {
   [[nodiscard]] const Policy& policy() const;
   /// Whoever writes to it is not heard: `degrade` was decided, and `undegrade` was not since.
   [[nodiscard]] bool degraded() const;
+  /// Held for looping, also while an order keeps it from running.
+  [[nodiscard]] bool holds_loop() const;
   /// `now` as for step(); the ages are of then.
   [[nodiscard]] Asking asking(Instant now) const;
   /// Resumes since the last refill, and over all lives.

@@ -131,6 +131,22 @@ TEST(Judge, holds_an_agent_that_died_the_same_way_three_times) {
   EXPECT_EQ(story.times_of(Action::resume).size(), 3U);
 }
 
+TEST(Judge, neither_lifts_a_loops_hold_nor_refills_a_budget_for_a_stop) {
+  Story story;
+  for (const Duration start : {0s, 100s, 200s}) {
+    story.at(start, {spawn()}).at(start + 2s, {progress()}).at(start + 30s, {gone(1)});
+  }
+  const std::uint32_t spent = account(story.judge(), Instant{230s}).spent;
+  story.at(240s, {want(Want::stop)});
+  EXPECT_EQ(story.verdict(), Verdict::finished);
+  story.at(300s, {want(Want::run)});
+  EXPECT_EQ(story.verdict(), Verdict::looping);
+  EXPECT_EQ(story.times_of(Action::hold), Times{230s}) << "it is the same hold";
+  story.at(400s, {want(Want::stop)}).at(230s + 31min, {want(Want::run)}).until(230s + 32min);
+  EXPECT_EQ(story.times_of(Action::resume).size(), 3U);
+  EXPECT_EQ(account(story.judge(), Instant{230s + 32min}).spent, spent) << "that one is free";
+}
+
 TEST(Judge, spends_nothing_for_one_that_may_have_gone_in_a_hold_while_nobody_could_see_it) {
   for (const bool is_seen : {false, true}) {
     Story story;

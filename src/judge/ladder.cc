@@ -141,6 +141,8 @@ void Ladder::life_began() {
 Verdict Ladder::settle(const Scene& scene) {
   const Verdict found = scene.finding.verdict;
   keep_account(scene, found);
+  // It did not get well: it is over for now, and whoever lets it go on finds the hold as it was.
+  if (looping_until_ && found == Verdict::finished && ordered_to_exit(scene)) return found;
   if (ends_episode(found)) {
     episode_ = Episode{};
     looping_until_.reset();
@@ -241,7 +243,9 @@ void Ladder::keep_account(const Scene& scene, Verdict found) {
     refills_seen_ = scene.evidence.refills;
     spending_.refill();
   }
-  if (is_trouble(found)) {
+  // Nor is it well while an order keeps it from running.
+  const bool is_over = found == Verdict::finished && ordered_to_exit(scene);
+  if (is_trouble(found) || is_over) {
     const Duration refill_after = scene.policy.budget.refill_after;
     if (healthy_since_ && scene.clocks.awake() - *healthy_since_ >= refill_after) {
       spending_.refill();

@@ -60,6 +60,7 @@ class Ladder {
   [[nodiscard]] const Reason& looping_because() const { return looping_because_; }
   [[nodiscard]] const Spending& spending() const { return spending_; }
   [[nodiscard]] bool degraded() const { return degraded_; }
+  [[nodiscard]] bool holds_loop() const { return looping_until_.has_value(); }
 
   template <class Fields>
   void fields(Fields& io);

@@ -45,6 +45,19 @@ TEST_F(Lost, lives_that_were_begun_do_not_leave_their_agent_dead) {
   EXPECT_EQ(word(kept.heartbeat().verdict), "working");
 }
 
+TEST_F(Lost, time_of_a_machine_that_was_started_anew_is_not_what_its_calendar_was_put_forward_by) {
+  kept.start_keeper();
+  universe.run_for(30s);
+  universe.step_wall(5h);
+  universe.run_for(30s);
+  const Instant last = kept.past()->last;
+  universe.reboot();
+  kept.start_keeper();
+  universe.run_for(3min);
+  EXPECT_LT(kept.past()->last - last, 10min);
+  expect_working(2);
+}
+
 /// As a version left it that wrote nothing of this down.
 void forget_sleep(Kept& kept) {
   auto record = nlohmann::ordered_json::parse(kept.text_of(".lock"));

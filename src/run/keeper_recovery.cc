@@ -112,7 +112,8 @@ Result<void> Keeper::recover() {
   const bool died_with_machine = was_at_work_before_boot(found);
   take_over(found);
   if (stayed_ && task_) task_->goes_on();
-  if (reopened_ && !stayed_) go_on_later("its last end was not its own");
+  const bool is_held = recorder_->judge().holds_loop();
+  if (reopened_ && !stayed_ && !is_held) go_on_later("its last end was not its own");
   if (died_with_machine) go_on_later("it died with the machine");
   // Our absence is written down before our own pulse shows: whoever comes after us, if we die here,
   // has to know of both.

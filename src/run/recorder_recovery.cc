@@ -56,7 +56,8 @@ Result<std::unique_ptr<Recorder>> Recorder::open(Machine& machine, Folder& folde
   r.shift_ = past->header.shift;
   if (found.rebooted) {
     // The journal's clock goes on by what the calendar says has passed, and never falls.
-    const double passed = std::max(0.0, calendar(machine) - past->header.wall);
+    const double set = seconds(past->clock_steps);
+    const double passed = std::max(0.0, calendar(machine) - past->header.wall - set);
     const Instant guess = past->header.at.value_or(Instant{}) +
                           Duration{static_cast<std::int64_t>(std::min(passed, 1e9) * 1000)};
     r.shift_ = std::max(guess, past->last + Duration{1}) - now;

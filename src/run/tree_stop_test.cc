@@ -261,6 +261,27 @@ TEST_F(TreeRecovery, brings_a_lead_that_stayed_for_its_child_back_to_it) {
   family.check();
 }
 
+TEST_F(TreeRecovery, holds_one_that_was_held_for_looping_also_after_a_shutdown) {
+  family.behaves["coder"] = [](SimSelf& self) {
+    talk(self);
+    self.exit_after(10s, 1);
+  };
+  grow({"coder"});
+  ASSERT_TRUE(universe.run_until([&] { return family.verdict("coder") == "looping"; }, 20min));
+  const std::uint32_t life = family.heartbeat("coder").life;
+  terminate_all_keepers();
+  universe.run_for(1min);
+  universe.reboot();
+  EXPECT_TRUE(family.recover());
+  universe.run_for(10min);
+  EXPECT_EQ(family.agents("lead").size(), 1U);
+  EXPECT_EQ(family.verdict("coder"), "looping");
+  EXPECT_EQ(family.heartbeat("coder").life, life);
+  universe.run_for(30min);
+  EXPECT_EQ(family.heartbeat("coder").life, life + 1) << "when the hold is over";
+  family.check();
+}
+
 TEST_F(TreeRecovery, goes_on_also_if_the_shutdown_did_not_wait_for_the_end) {
   for (const char* name : {"lead", "mid", "leaf"}) {
     family.behaves[name] = [](SimSelf& self) {
