@@ -186,7 +186,7 @@ void Evidence::absorb_process(const Signal& signal, const Clocks& clocks) {
     life.clock_restarted = clocks.silence();
   }
   const bool was_gone = life.gone();
-  const bool was_unseen = !life.probe || life.probe == ProcessState::unknown;
+  const bool was_unseen = life.probe == ProcessState::unknown;
   life.probe = signal.process;
   if (life.gone() && !was_gone) {
     life.went = clocks.active();

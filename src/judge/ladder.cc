@@ -243,9 +243,7 @@ void Ladder::keep_account(const Scene& scene, Verdict found) {
     refills_seen_ = scene.evidence.refills;
     spending_.refill();
   }
-  // Nor is it well while an order keeps it from running.
-  const bool is_over = found == Verdict::finished && ordered_to_exit(scene);
-  if (is_trouble(found) || is_over) {
+  if (is_trouble(found)) {
     const Duration refill_after = scene.policy.budget.refill_after;
     if (healthy_since_ && scene.clocks.awake() - *healthy_since_ >= refill_after) {
       spending_.refill();

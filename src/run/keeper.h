@@ -313,7 +313,7 @@ class Keeper {
 
   Stage stage_ = Stage::beginning;
   std::unique_ptr<Process> process_;
-  RunState last_state_ = RunState::unknown;
+  std::optional<RunState> last_state_;  // of the process; none: nobody has looked yet
   Exit exit_;  // of this life, if it is over and that was seen
   WallTime life_began_{};
   Instant life_began_at_{};

@@ -231,7 +231,7 @@ void Keeper::start_failed(const NotStarted& why) {
 void Keeper::hold_process(std::unique_ptr<Process> process) {
   process_ = std::move(process);
   stage_ = Stage::living;
-  last_state_ = RunState::unknown;
+  last_state_.reset();
   exit_watch_ = process_->on_exit([this] { look_now(); });
   Heartbeat& says = pulse_->change();
   if (says.status != Status::paused) says.status = Status::running;

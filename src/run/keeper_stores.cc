@@ -95,7 +95,7 @@ void Keeper::note_divergence() {
 /// is not the agent's. Where it was taken for that already, this is the next life.
 void Keeper::let_go_of_process() {
   if (acting_ || stores_->says_ended()) return;
-  const bool was_dead = !process_ && is_over(last_state_);
+  const bool was_dead = !process_ && last_state_ && is_over(*last_state_);
   if (!was_dead && record_.process.pid == 0) return;
   const LifeRecord before = record_;
   record_.process = {};
