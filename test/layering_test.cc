@@ -56,7 +56,7 @@ const std::vector<Reserved> kReservedHeaders{
     {{"os/sim/"}, {"os/sim/"}, "only tests pick the simulated machine"},
     {{"<asio", "<boost/asio"}, {"os/"}, "only os/ has a loop", true},
     {{"<sqlite3.h>"},
-     {"os/database.cc", "os/linux/linux_databases.cc", "os/sim/sim_databases.cc"},
+     {"os/database.cc", "os/linux/linux_databases.cc", "os/sim/sim_database_file.cc"},
      "only os/database and its twins know SQLite",
      true},
     {{"<toml++/"}, {"store/"}, "configuration is read in store/", true},

@@ -1,3 +1,4 @@
+// What a commit leaves in memory and on the disk, and what a power cut leaves of that.
 #include "os/sim/sim_database_file.h"
 
 #include <utility>
