@@ -334,7 +334,9 @@ int SeededWorld::tend_below(std::int64_t parent, const std::string& folder,
     machines.exit();
   } catch (const SimKilled&) {
     exit = kKilled;
+    last_fault_ = std::max(last_fault_, elapsed());
   }
+  if (words.front() == "recover" && exit != kKilled) recovery_said_ = sim.out.text;
   if (trace) {
     say(fmt::format("tend {} -> {} {}{}", fmt::join(words, " "), exit, sim.out.text, sim.err.text));
   }

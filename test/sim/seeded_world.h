@@ -150,6 +150,8 @@ class SeededWorld final : public Surroundings, SimObserver {
   [[nodiscard]] bool was_taken_back(std::string_view table, std::string_view id) const {
     return taken_back_.contains({std::string(table), std::string(id)});
   }
+  /// What the last `tend recover` said.
+  [[nodiscard]] const std::string& recovery_said() const { return recovery_said_; }
   [[nodiscard]] bool is_unreadable(const std::string& agent, std::string_view file) const;
   [[nodiscard]] bool was_calendar_set(Duration from, Duration to) const;
   /// Its order says so; whoever was to take it back may have died, or a disk have lost that.
@@ -390,6 +392,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   std::map<std::string, std::map<std::string, Duration, std::less<>>> lost_;  // as has_lost() says
   std::set<std::pair<std::string, std::string>> taken_back_;  // rows: their tables and ids
   std::vector<Duration> calendar_set_;                        // when
+  std::string recovery_said_;
   std::vector<std::string> notices_;
   std::deque<std::vector<std::string>> orders_;  // commands that a person types
   std::deque<std::string> reloads_;              // folders

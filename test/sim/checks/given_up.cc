@@ -66,7 +66,10 @@ class GivenUp final : public Check {
   };
   static constexpr Duration kSlack = 2s;
   static constexpr Duration kReturnMayTake = 4min;  // saving, a pause, and the keeper's pace
-  static constexpr Duration kAfterFault = 20min;    // until somebody has put a keeper on again
+  /// Until somebody has put a keeper on again.
+  const Duration after_fault_ =
+      10min + (world.scenario.patrol > Duration::zero() ? SeededWorld::kRecoverBesidePatrol
+                                                        : SeededWorld::kRecoverEvery);
 
   static bool gave_up(const AgentTruth& agent) {
     return agent.given_up && !agent.lives.empty() &&
@@ -103,7 +106,7 @@ class GivenUp final : public Check {
     const auto says = world.heartbeat_of(name);
     if (held.missed || !is_free(agent) || (says && is_terminal(says->status))) return;
     if (!was_heard(agent)) return;
-    const Duration free = std::max(due(agent), world.last_fault() + kAfterFault);
+    const Duration free = std::max(due(agent), world.last_fault() + after_fault_);
     const Duration return_may_take = kReturnMayTake + 4 * world.universe.version_control_takes;
     if (world.elapsed() < free + return_may_take) return;
     held.missed = true;

@@ -70,8 +70,10 @@ class MergedOnce final : public Check {
       }
     });
   }
-  /// What could not be merged waits on its branch, and the lead was told.
+  /// What could not be merged waits on its branch, and the lead was told; or, where nothing could
+  /// be written to the lead, whoever recovers is told every time.
   [[nodiscard]] bool is_told(const std::string& parent, const std::string& child) const {
+    if (world.recovery_said().contains(fmt::format("unmerged  {}: ", child))) return true;
     bool told = false;
     each_message(parent, [&](const nlohmann::json& said) {
       told |= said.value("kind", "") == "child-unmerged" && said.value("from", "") == child;
