@@ -376,7 +376,8 @@ void Keeper::beat_if_due(Instant now) {
   if (!holds_lock()) return;
   std::ignore = lock_->touch();
   if (!settings_.agent.tmux.empty()) look_at_terminal();
-  const bool is_seen = process_ ? !is_over(last_state_.value_or(RunState::unknown)) : watches_stores() && stores_->is_fresh();
+  const bool is_seen = process_ ? !is_over(last_state_.value_or(RunState::unknown))
+                                : watches_stores() && stores_->is_fresh();
   if (is_seen) beat();
 }
 

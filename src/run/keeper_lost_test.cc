@@ -59,12 +59,12 @@ TEST_F(Lost, time_of_a_machine_that_was_started_anew_is_not_what_its_calendar_wa
 }
 
 /// As a version left it that wrote nothing of this down.
-void forget_sleep(Kept& kept) {
+void forget_sleep(Kept& kept, bool by_who_could_not_go_on = false) {
   auto record = nlohmann::ordered_json::parse(kept.text_of(".lock"));
   for (const char* later : {"slept_ms", "awake_since_ms"}) ASSERT_EQ(record.erase(later), 1U);
   const auto modified = kept.universe.disk.modified(kept.path(".lock"));
   kept.universe.disk.write(kept.path(".lock"), record.dump() + "\n");
-  kept.universe.disk.set_modified(kept.path(".lock"), *modified);
+  if (!by_who_could_not_go_on) kept.universe.disk.set_modified(kept.path(".lock"), *modified);
 }
 
 TEST_F(Lost, words_of_how_long_the_machine_slept_make_no_silence_of_it) {
@@ -78,6 +78,23 @@ TEST_F(Lost, words_of_how_long_the_machine_slept_make_no_silence_of_it) {
   forget_sleep(kept);
   universe.sleep_machine(3h);
   universe.kill(kept.keeper);
+  kept.start_keeper();
+  universe.run_for(30min);
+  expect_working(1);
+}
+
+/// A keeper that took the lock on a full disk and died at once has left its pulse, and no words.
+TEST_F(Lost, words_of_a_sleep_are_not_made_up_for_by_the_pulse_of_one_that_could_not_begin) {
+  kept.be_patient_as_with_an_agent();
+  behave([](SimSelf& self) {
+    self.print_after(1s, "0\n");
+    self.every(9min, [n = 0](SimSelf& me) mutable { me.print(std::to_string(++n) + "\n"); });
+  });
+  kept.start_keeper();
+  universe.run_for(150s);
+  universe.sleep_machine(3h);
+  universe.kill(kept.keeper);
+  forget_sleep(kept, true);
   kept.start_keeper();
   universe.run_for(30min);
   expect_working(1);

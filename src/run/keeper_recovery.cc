@@ -276,7 +276,8 @@ void Keeper::note_absence(const Recorder::Found& found) {
   const bool died_with_it = record_.process.pid != 0 && record_.process.boot_id != boot;
   if (found.rebooted || died_with_it) batch_.signals.push_back({.is = Kind::fault});
   const bool same_boot = record_.process.boot_id == boot;
-  Duration away = std::max(0ms, machine_.clock.now() - found.last);
+  const Duration since_last = std::max(0ms, machine_.clock.now() - found.last);
+  Duration away = since_last;
   const auto pulse = folder_->facts(std::string(kLockFile));
   if (found.calendar_held() && pulse && *pulse && !record_.unwritten) {
     const auto unseen =
@@ -288,8 +289,9 @@ void Keeper::note_absence(const Recorder::Found& found) {
     record_.slept = all_sleep;
     record_.awake_since = awake_since();
   }
-  // Where nobody wrote down how much of a time the machine slept, it may have been all of it.
-  if (!record_.slept) record_.slept = all_sleep - std::min(all_sleep, away);
+  // Where nobody wrote down how much of a time the machine slept, it may have been all of it: since
+  // the journal ends, for a pulse may be that of one who could not write.
+  if (!record_.slept) record_.slept = all_sleep - std::min(all_sleep, since_last);
   if (!record_.awake_since) {
     const Duration lived = std::max(0ms, machine_.clock.now() - life_began_at_);
     record_.awake_since = awake_since() - std::min(all_sleep, lived);

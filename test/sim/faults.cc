@@ -533,17 +533,8 @@ void SeededWorld::give_order(const Fault& fault) {
     universe.after(fault.lasts, [this, whom = fault.whom] { unpause(whom); });
     return;
   }
-  const bool tree = fault.kind == FaultKind::stop_tree_order;
-  const auto mark = [&](const auto& self, const std::string& name) -> void {
-    AgentTruth& agent = truth_.agents.at(name);
-    agent.stop_ordered = true;
-    if (tree) {
-      for (const std::string& child : agent.children) self(self, child);
-    }
-  };
-  mark(mark, fault.whom);
   std::vector<std::string> words{"stop", fault.whom};
-  if (tree) words.insert(words.begin() + 1, "--tree");
+  if (fault.kind == FaultKind::stop_tree_order) words.insert(words.begin() + 1, "--tree");
   orders_.push_back(std::move(words));
 }
 

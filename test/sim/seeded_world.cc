@@ -196,6 +196,7 @@ void SeededWorld::serve_requests() {
   while (!orders_.empty()) {
     const auto words = std::move(orders_.front());
     orders_.pop_front();
+    if (words.front() == "stop") expect_stop(words);
     const bool done = tend(words) == 0;
     // A pause that is taken back counts as that however long it takes.
     if (done || words.front() == "unpause") note_order(words);
@@ -226,6 +227,16 @@ void SeededWorld::serve_requests() {
     request.self->after(0s,
                         [done = std::move(request.done), exit](SimSelf& me) { done(me, exit); });
   }
+}
+
+void SeededWorld::expect_stop(const std::vector<std::string>& words) {
+  const auto expect = [&](const auto& self, const std::string& name) -> void {
+    AgentTruth& agent = truth_.agents.at(name);
+    agent.stop_ordered = true;
+    if (words.size() < 3) return;  // not the whole tree
+    for (const std::string& child : agent.children) self(self, child);
+  };
+  expect(expect, words.back());
 }
 
 /// A command that failed or died before it wrote anything down has ordered nothing.

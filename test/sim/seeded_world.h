@@ -209,6 +209,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   void run_to(Duration when);
   void serve_requests();
   void note_order(const std::vector<std::string>& words);
+  void expect_stop(const std::vector<std::string>& words);
   void forget_stop(const std::vector<std::string>& words);
   void unpause_again(const std::string& agent);
   void tick();

@@ -92,8 +92,8 @@ class TasksCheck final : public Check {
       violated(fmt::format("{} was claimed by {} with an old fence", task, *held));
     }
     const bool beaten = row.number(7) != 0 && held && before;
-    if (beaten && seems_silent(task) && silent_.contains(task) &&
-        silent_.at(task) == since_of(task)) {
+    if (beaten && world.since_wrong(Wrong::full) > kSaidAgain && seems_silent(task) &&
+        silent_.contains(task) && silent_.at(task) == since_of(task)) {
       violated(fmt::format("{} was beaten while its agent was silent beyond its limit", task));
     }
     if (row.text(5) != kClosed && row.text(6) == kClosed) look_at_close(task);
@@ -121,7 +121,9 @@ class TasksCheck final : public Check {
     if ((*task)->status == kInProgress && !goes_on) {
       violated(fmt::format("{} is over, and still holds its task", name));
     }
-    if (was_allowed_nothing(world.truth().agents.at(name))) return;
+    // Whose last life was only refused is in doubt, whatever the lives before it did.
+    const AgentTruth& agent = world.truth().agents.at(name);
+    if (!agent.lives.empty() && agent.lives.back().was_denied && !says->note.empty()) return;
     if ((*task)->status != kClosed && says->outcome == WorkOutcome::done) {
       violated(fmt::format("{} has done its work, and its task is {}", name, (*task)->status));
     }
@@ -143,9 +145,12 @@ class TasksCheck final : public Check {
   void note_silent() {
     silent_.clear();
     for (const auto& [name, agent] : world.truth().agents) {
-      if (agent.plan->task && seems_silent(name)) silent_[name] = since_of(name);
+      const bool can_say = world.since_wrong(Wrong::full) > kSaidAgain;
+      if (agent.plan->task && can_say && seems_silent(name)) silent_[name] = since_of(name);
     }
   }
+
+  static constexpr Duration kSaidAgain = std::chrono::minutes{1};  // once a disk has room again
 
   std::unique_ptr<Database> database_;
   std::map<std::string, int> closed_;
