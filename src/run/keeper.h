@@ -314,7 +314,7 @@ class Keeper {
   Stage stage_ = Stage::beginning;
   std::unique_ptr<Process> process_;
   std::optional<RunState> last_state_;  // of the process; none: nobody has looked yet
-  Exit exit_;  // of this life, if it is over and that was seen
+  Exit exit_;                           // of this life, if it is over and that was seen
   WallTime life_began_{};
   Instant life_began_at_{};
   std::optional<Instant> life_ends_at_;  // --max-life
