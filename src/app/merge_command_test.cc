@@ -141,6 +141,22 @@ TEST_F(MergeCommand, takes_back_what_one_before_left_in_its_middle) {
   EXPECT_EQ(work().merging, "");
 }
 
+TEST_F(MergeCommand, that_died_in_its_middle_is_made_good_when_its_lead_ends_in_the_same_moment) {
+  grow();
+  universe.version_control_takes = 10s;
+  universe.hints = SimHints::none;
+  const auto asker = family.agents("lead").front();
+  universe.after(27s, [&] {
+    for (const std::int64_t pid : universe.pids("tend")) universe.kill(pid);
+  });
+  EXPECT_THROW(tend_below(asker, {"merge", "coder"}, variables_of("lead")), SimKilled);
+  ASSERT_NE(work().merging, "") << "it was in its middle";
+  family.kill_agents("lead");
+  universe.run_for(3min);
+  EXPECT_EQ(work().merging, "");
+  EXPECT_EQ(family.merges(), 1);
+}
+
 TEST_F(MergeCommand, keeps_what_was_announced_while_version_control_fails) {
   grow();
   ChildLine line = family.registered("lead", "coder");

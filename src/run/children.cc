@@ -382,6 +382,7 @@ void Children::bring_home(Callback done) {
 
 void Children::bring_next() {
   bringing_.reset();
+  read_registry();  // somebody may have announced a merge since the last look, and died in it
   const auto next = std::ranges::find_if(children_, [](const auto& child) {
     return child->line.status == ChildStatus::unmerged && !child->tried;
   });

@@ -48,7 +48,11 @@ class MergedOnce final : public Check {
     const auto says = world.heartbeat_of(name);
     if (!says || says->outcome != WorkOutcome::done) return;
     const auto repository = world.universe.repositories.find(lead.worktree);
-    if (repository != world.universe.repositories.end() && !repository->second.merging.empty()) {
+    // Whose merge it is only its announcement says.
+    const bool can_tell = !has_fault(world.scenario, {FaultKind::lying_disk}) ||
+                          !world.has_lost(parent, kChildrenFile);
+    if (can_tell && repository != world.universe.repositories.end() &&
+        !repository->second.merging.empty()) {
       return violated(fmt::format("{} is over, and {} is left in the middle of a merge", parent,
                                   lead.worktree));
     }
