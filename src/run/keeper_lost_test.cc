@@ -10,7 +10,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Lost : public KeptTest {};
+class Lost : public KeptTest {
+ protected:
+  void keep_one_that_prints_now_and_then() {
+    kept.be_patient_as_with_an_agent();
+    behave([](SimSelf& self) {
+      self.print_after(1s, "0\n");
+      self.every(9min, [n = 0](SimSelf& me) mutable { me.print(std::to_string(++n) + "\n"); });
+    });
+    kept.start_keeper();
+    universe.run_for(150s);
+  }
+};
 
 TEST_F(Lost, records_of_a_life_give_no_number_twice) {
   behave(hang_once);
@@ -68,13 +79,7 @@ void forget_sleep(Kept& kept, bool by_who_could_not_go_on = false) {
 }
 
 TEST_F(Lost, words_of_how_long_the_machine_slept_make_no_silence_of_it) {
-  kept.be_patient_as_with_an_agent();
-  behave([](SimSelf& self) {
-    self.print_after(1s, "0\n");
-    self.every(9min, [n = 0](SimSelf& me) mutable { me.print(std::to_string(++n) + "\n"); });
-  });
-  kept.start_keeper();
-  universe.run_for(150s);
+  keep_one_that_prints_now_and_then();
   forget_sleep(kept);
   universe.sleep_machine(3h);
   universe.kill(kept.keeper);
@@ -85,13 +90,7 @@ TEST_F(Lost, words_of_how_long_the_machine_slept_make_no_silence_of_it) {
 
 /// A keeper that took the lock on a full disk and died at once has left its pulse, and no words.
 TEST_F(Lost, words_of_a_sleep_are_not_made_up_for_by_the_pulse_of_one_that_could_not_begin) {
-  kept.be_patient_as_with_an_agent();
-  behave([](SimSelf& self) {
-    self.print_after(1s, "0\n");
-    self.every(9min, [n = 0](SimSelf& me) mutable { me.print(std::to_string(++n) + "\n"); });
-  });
-  kept.start_keeper();
-  universe.run_for(150s);
+  keep_one_that_prints_now_and_then();
   universe.sleep_machine(3h);
   universe.kill(kept.keeper);
   forget_sleep(kept, true);
