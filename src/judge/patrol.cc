@@ -68,11 +68,13 @@ bool ended_for_good(const WorkerFacts& worker) {
           worker.end == ChildEnd::none);
 }
 
-/// One interval after its end: its keeper may just be closing the task.
+/// One interval after its end: its keeper may just be closing the task. The end says by the calendar
+/// when it was, and that may have been put back since: who is seen to be over is over.
 Duration after_grace(const Look& look) {
   const std::optional<Duration>& ended = look.facts.worker.ended_ago;
-  const Duration ended_at =
+  const Duration said =
       ended ? look.silence - std::max(*ended, Duration::zero()) : Duration::zero();
+  const Duration ended_at = std::min(said, look.memory.over_at.value_or(said));
   return std::max(ended_at, Duration::zero()) + look.pace.interval;
 }
 
@@ -358,6 +360,7 @@ Duration heed_answer(const TaskFacts& facts, PatrolMemory& memory, Duration sile
   if (answered_at <= *memory.pinged_at) return silence;
   memory.excused += answered_at;
   memory.answered = true;
+  if (memory.over_at) *memory.over_at -= answered_at;
   memory.taken = {};
   memory.pinged_at.reset();
   return since;
@@ -378,6 +381,11 @@ Look look_at(const TaskFacts& facts, const PatrolPolicy& policy, Duration unwatc
   Duration silence = facts.age - memory.excused;
   if (memory.pinged_at) memory.pinged_at = std::min(*memory.pinged_at, silence);
   silence = heed_answer(facts, memory, silence);
+  if (facts.worker.is == WorkerIs::over) {
+    memory.over_at = std::min(memory.over_at.value_or(silence), silence);
+  } else {
+    memory.over_at.reset();
+  }
 
   PatrolPace pace = policy.of(facts.context);
   if (is_proven_gone(facts.worker)) pace.tolerance = Duration::zero();  // it is not just late

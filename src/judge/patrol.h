@@ -146,6 +146,7 @@ struct PatrolMemory {
   bool answered = false;  // silence counts from the answer to a ping
   std::array<bool, kPatrolRungs> taken{};
   std::optional<Duration> pinged_at;  // the silence when a ping was first tried
+  std::optional<Duration> over_at;    // the silence when its worker was first seen to be over
 
   [[nodiscard]] bool took(PatrolRung rung) const {
     return taken.at(static_cast<std::size_t>(rung));

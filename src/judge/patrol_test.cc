@@ -340,6 +340,28 @@ TEST(Patrol, leaves_a_keeper_an_interval_to_close_the_task_of_one_that_ended) {
   EXPECT_EQ(home.rungs_at(25min), Rungs{reassign});
 }
 
+TEST(Patrol, frees_a_task_in_time_whose_worker_ended_by_a_calendar_that_was_put_back_since) {
+  Home home;
+  home.add("T", WorkerIs::kept).worker.verdict = Verdict::working;
+  home.watched_until(20min);
+  home.task().worker = {"PinkHill", WorkerIs::over, {}, ChildEnd::stopped, -1h};
+  EXPECT_EQ(home.rungs_at(21min), Rungs{escalate});
+  EXPECT_EQ(home.rungs_at(26min - 1ms), Rungs{});
+  EXPECT_EQ(home.rungs_at(26min), Rungs{reassign});
+}
+
+TEST(Patrol, leaves_the_next_keeper_an_interval_too_when_its_worker_ends_again) {
+  Home home;
+  home.add("T").worker = {"PinkHill", WorkerIs::over, {}, ChildEnd::failed, -1h};
+  home.watched_until(4min);
+  home.task().worker = {"PinkHill", WorkerIs::kept, Verdict::working};
+  home.watched_until(20min, 5min);
+  home.task().worker = {"PinkHill", WorkerIs::over, {}, ChildEnd::failed, -1h};
+  EXPECT_EQ(home.rungs_at(21min), Rungs{escalate});
+  EXPECT_EQ(home.rungs_at(26min - 1ms), Rungs{});
+  EXPECT_EQ(home.rungs_at(26min), Rungs{reassign});
+}
+
 TEST(Patrol, leaves_a_task_alone_that_somebody_beats_for_after_its_worker_ended) {
   Home home;
   home.add("T").worker = {"PinkHill", WorkerIs::over, {}, ChildEnd::failed, 1h};

@@ -103,7 +103,7 @@ std::size_t rungs_taken(const PatrolMemory& memory) {
 /// A task of which nothing is remembered begins its episode with the next sweep, as this one did.
 bool says_something(const PatrolMemory& memory) {
   return memory.excused != Duration::zero() || memory.answered || memory.pinged_at ||
-         rungs_taken(memory) > 0;
+         memory.over_at || rungs_taken(memory) > 0;
 }
 
 WriteJson decided_json(const PatrolDecided& decided) {
@@ -129,6 +129,7 @@ WriteJson memory_json(const std::string& id, const PatrolMemory& memory, const P
                  {"answered", memory.answered},
                  {"taken", rungs_json(taken)}};
   if (memory.pinged_at) json["pinged_ms"] = memory.pinged_at->count();
+  if (memory.over_at) json["over_ms"] = memory.over_at->count();
   const auto decided = past.decided.find(id);
   if (decided != past.decided.end()) json["decided"] = decided_json(decided->second);
   return json;
@@ -182,6 +183,7 @@ bool read_memory(const ReadJson& json, PatrolPast& past) {
   memory.excused = *excused;
   memory.answered = flag_field(json, "answered");
   memory.pinged_at = duration_in(json, "pinged_ms");
+  memory.over_at = duration_in(json, "over_ms");
   for (const PatrolRung rung : *taken) memory.taken.at(static_cast<std::size_t>(rung)) = true;
   if (const ReadJson* const decided = find_field(json, "decided")) {
     if (!decided->is_object() || !read_decided(*decided, past.decided[id])) return false;

@@ -110,6 +110,7 @@ PatrolPast remembered() {
   memory.answered = true;
   memory.taken = {true, true, false, false};
   memory.pinged_at = 10min;
+  memory.over_at = 11min;
   past.decided["my-workflow:3-zyci.2.1"] = {
       .at = past.wall, .rungs = {PatrolRung::ping}, .because = {"2 beats missed"}};
   past.told["task:x"] = "it is silent";
@@ -130,6 +131,7 @@ TEST_F(PatrolFiles, what_is_remembered_is_read_as_it_was_written) {
   EXPECT_TRUE(memory.took(PatrolRung::ping));
   EXPECT_FALSE(memory.took(PatrolRung::escalate));
   EXPECT_EQ(memory.pinged_at, 10min);
+  EXPECT_EQ(memory.over_at, 11min);
   EXPECT_EQ((*read)->state.last_sweep, Instant{200s});
   EXPECT_EQ((*read)->decided.at("my-workflow:3-zyci.2.1").because.front(), "2 beats missed");
   EXPECT_EQ((*read)->told.at("task:x"), "it is silent");
