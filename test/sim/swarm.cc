@@ -14,8 +14,10 @@ using namespace std::chrono_literals;
 std::string progress_line(std::uint64_t count, const Tally& so_far, Duration elapsed) {
   const double seconds = std::chrono::duration<double>(elapsed).count();
   return fmt::format(
-      "{} of {} worlds, {:.0f} agent-hours, {} violations in {} worlds, {:.1f} a second",
-      so_far.worlds, count, hours(so_far.agent_time), so_far.violations(), so_far.broken_worlds,
+      "{} of {} worlds, {:.0f} agent-hours, {} violations ({} of safety) in {} worlds, "
+      "{:.1f} a second",
+      so_far.worlds, count, hours(so_far.agent_time), so_far.violations(),
+      so_far.violations_of_safety(), so_far.broken_worlds,
       seconds > 0 ? static_cast<double>(so_far.worlds) / seconds : 0.0);
 }
 

@@ -153,7 +153,20 @@ TEST(Tally, is_described_with_its_hash_and_every_violation_of_a_world) {
             "  again (at 30.000 s)\n"
             "violated: one life, once, seed 4\n"
             "  two (at 10.000 s)\n"
+            "3 violations, 3 of safety\n"
             "hash 0000000000000005\n");
+}
+
+TEST(Tally, tells_what_came_too_late_from_what_must_never_happen) {
+  Tally tally = tally_of_failure(4, "stall found", "one hangs");
+  tally += tally_of_failure(5, "nobody left", "one is");
+  EXPECT_EQ(tally.violations_of_safety(), 0U);
+  EXPECT_TRUE(describe_tally(tally).contains("violated, too late: stall found, once, seed 4\n"));
+  EXPECT_TRUE(describe_tally(tally).contains("\n2 violations, 0 of safety\n"));
+  tally += tally_of_failure(6, "crash", "exit 7");
+  EXPECT_TRUE(describe_tally(tally).contains("violated: crash, once, seed 6\n"));
+  EXPECT_TRUE(describe_tally(tally).contains("\n3 violations, 1 of safety\n"));
+  EXPECT_TRUE(format_tally(tally).contains("\"violations_of_safety\":1"));
 }
 
 TEST(Swarm, plays_every_seed_once) {
@@ -232,7 +245,8 @@ TEST(SwarmProgress, is_a_line_a_minute_where_nobody_watches) {
   heard.progress.hear(good, good.tally, 59s);
   EXPECT_EQ(heard.text, "");
   heard.progress.hear(good, good.tally, 60s);
-  EXPECT_EQ(heard.text, "1 of 8 worlds, 0 agent-hours, 0 violations in 0 worlds, 0.0 a second\n");
+  EXPECT_EQ(heard.text,
+            "1 of 8 worlds, 0 agent-hours, 0 violations (0 of safety) in 0 worlds, 0.0 a second\n");
 }
 
 TEST(SwarmProgress, names_a_failing_seed_at_once) {
@@ -248,7 +262,8 @@ TEST(SwarmProgress, writes_over_its_line_on_a_terminal) {
   heard.progress.hear(good, good.tally, 1s);
   heard.progress.end();
   EXPECT_EQ(heard.text,
-            "\r\033[K1 of 8 worlds, 0 agent-hours, 0 violations in 0 worlds, 1.0 a second\r\033[K");
+            "\r\033[K1 of 8 worlds, 0 agent-hours, 0 violations (0 of safety) in 0 worlds, "
+            "1.0 a second\r\033[K");
 }
 
 }  // namespace

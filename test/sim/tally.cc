@@ -174,7 +174,8 @@ std::span<const T> first_of(const std::vector<T>& all, std::size_t most) {
 std::string describe_broken(const std::string& check, const BrokenTally& broken) {
   constexpr std::size_t kMostShown = 10;
   const bool one = broken.seeds.size() == 1;
-  std::string text = fmt::format("violated: {}, {}, seed{} {}{}\n", check,
+  std::string text = fmt::format("{}: {}, {}, seed{} {}{}\n",
+                                 is_of_safety(check) ? "violated" : "violated, too late", check,
                                  broken.times == 1 ? "once" : fmt::format("{} times", broken.times),
                                  one ? "" : "s", fmt::join(first_of(broken.seeds, kMostShown), " "),
                                  broken.seeds.size() > kMostShown ? " ..." : "");
@@ -199,6 +200,10 @@ Duration percentile(std::vector<Duration> delays, std::size_t percent) {
 
 double hours(Duration duration) {
   return std::chrono::duration<double, std::ratio<3600>>(duration).count();
+}
+
+bool is_of_safety(std::string_view check) {
+  return std::ranges::find(kChecksOfLiveness, check) == kChecksOfLiveness.end();
 }
 
 Tally& Tally::operator+=(const Tally& other) {
@@ -233,6 +238,12 @@ std::uint64_t Tally::found_count() const {
 std::uint64_t Tally::violations() const {
   std::uint64_t sum = 0;
   for (const auto& [check, of_check] : broken) sum += of_check.times;
+  return sum;
+}
+
+std::uint64_t Tally::violations_of_safety() const {
+  std::uint64_t sum = 0;
+  for (const auto& [check, of_check] : broken) sum += is_of_safety(check) ? of_check.times : 0;
   return sum;
 }
 
@@ -288,6 +299,7 @@ namespace {
 WriteJson to_json(WriteJson json, const Tally& tally) {
   for (const TallyKey& key : kNumbers) json[key.name] = tally.*key.member;
   json["hash"] = hash_text(tally);
+  json["violations_of_safety"] = tally.violations_of_safety();
   json["agent_ms"] = tally.agent_time.count();
   json["faults"] = by_word(tally.faults, kFaultWords, number_json);
   json["false_kills_in"] = by_word(tally.false_kills_in, kStepWords, number_json);
@@ -358,7 +370,10 @@ std::string describe_tally(const Tally& tally) {
     text += describe_hangs(kStepWords.at(static_cast<std::size_t>(kind)), hangs);
   }
   for (const auto& [check, broken] : tally.broken) text += describe_broken(check, broken);
-  text += tally.broken.empty() ? "nothing was violated\n" : "";
+  text += tally.broken.empty() ? "nothing was violated\n"
+                               : fmt::format("{}, {} of safety\n",
+                                             plural(tally.violations(), "violation"),
+                                             tally.violations_of_safety());
   return text + fmt::format("hash {}\n", hash_text(tally));
 }
 

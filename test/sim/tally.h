@@ -2,6 +2,7 @@
 // something did not hold.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -38,6 +39,14 @@ struct BrokenTally {
   bool operator==(const BrokenTally&) const = default;
 };
 
+/// What may be late and has to come: once nothing goes wrong, within its bound. All other checks say
+/// what never happens, whatever goes wrong; also those that say both.
+inline constexpr std::array<std::string_view, 9> kChecksOfLiveness{
+    "stall found",    "carried out", "nobody left", "nothing owed",  "forgotten",
+    "keeper missing", "taken back",  "its turn",    "beats in time",
+};
+bool is_of_safety(std::string_view check);
+
 struct Tally {
   std::uint64_t worlds = 0;
   std::uint64_t broken_worlds = 0;  // in which something was violated
@@ -61,6 +70,8 @@ struct Tally {
   [[nodiscard]] std::uint64_t hang_count() const;
   [[nodiscard]] std::uint64_t found_count() const;
   [[nodiscard]] std::uint64_t violations() const;
+  /// Of these, of checks that say what never happens.
+  [[nodiscard]] std::uint64_t violations_of_safety() const;
   /// The check that was violated soonest, whatever else came of that; "" if all held.
   [[nodiscard]] std::string first_broken() const;
 };

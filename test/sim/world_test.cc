@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "checks/check.h"
 #include "players.h"
 #include "scenario.h"
 #include "seeded_world.h"
@@ -115,6 +116,15 @@ TEST(World, whose_root_cannot_be_started_is_no_success) {
   const Tally tally = play_here(scenario);
   ASSERT_TRUE(tally.broken.contains("starts")) << said_of(tally);
   EXPECT_EQ(tally.broken.at("starts").said.front(), "../../x was not started: exit 2 (at 0.000 s)");
+}
+
+TEST(World, has_a_check_for_each_name_of_what_may_be_late) {
+  SeededWorld world(draw_scenario(1, {.hours = 1h, .policy = "", .faults = {}}));
+  const auto checks = make_checks(world);
+  for (const std::string_view name : kChecksOfLiveness) {
+    const auto named = [&](const auto& check) { return check->name() == name; };
+    EXPECT_EQ(std::ranges::count_if(checks, named), 1) << name;
+  }
 }
 
 TEST(World, of_another_seed_has_another_hash) {
