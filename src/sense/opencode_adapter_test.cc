@@ -51,6 +51,29 @@ TEST_F(OpencodeAdapter,
   EXPECT_EQ(hear.adapter->take_remarks().size(), 1U);
 }
 
+TEST_F(OpencodeAdapter, takes_no_step_for_news_while_its_calls_go_in_circles) {
+  hear(kStep);
+  hear(kText);
+  for (const char* id : {"c1", "c2"}) {
+    hear(tool(id, "make test", "no such target"));
+    EXPECT_EQ(hear(finish("tool-calls")), "progress");
+    EXPECT_EQ(hear(kStep), "progress");
+  }
+  EXPECT_EQ(hear(tool("c3", "make test", "no such target")),
+            "tool-open id=c3 tool=bash | tool-close id=c3 same=3");
+  EXPECT_EQ(hear(finish("tool-calls")), kWeak);
+  EXPECT_EQ(hear(kStep), kWeak);
+  hear(tool("c4", "make test", "all well"));
+  EXPECT_EQ(hear(finish("tool-calls")), "progress") << "another result is news";
+}
+
+TEST_F(OpencodeAdapter, takes_words_for_news_whatever_its_calls_did_before) {
+  hear(kStep);
+  for (const char* id : {"c1", "c2", "c3"}) hear(tool(id, "make test", "no such target"));
+  EXPECT_EQ(hear(kText), "progress");
+  EXPECT_EQ(hear(finish("tool-calls")), "progress");
+}
+
 TEST_F(OpencodeAdapter, does_not_take_an_end_in_the_middle_of_a_turn_for_its_end) {
   EXPECT_EQ(hear(kStep), "turn-start");
   SignalBatch batch;
