@@ -96,14 +96,22 @@ void TaskWork::goes_on() {
   if (state_ == State::given_back) state_ = State::unclaimed;
   if (asked_) return;
   if (state_ == State::unclaimed && failures_ == 0) claim();
-  if (state_ == State::held && !std::exchange(just_claimed_, false)) look_whether_it_was_taken();
+  if (state_ != State::held || std::exchange(just_claimed_, false)) return;
+  may_be_taken_ = true;
+  look_whether_it_was_taken();
 }
 
 /// Whoever patrols takes it from one that is gone. What nobody else has since, it takes again.
 void TaskWork::look_whether_it_was_taken() {
   asked_ = items_->find(owner_.task, [this](const Result<TaskAnswer>& answer) {
     const Subscribed done = std::move(asked_);
-    if (answer && answer->did == Did::done && answer->task.status == kOpen) claim();
+    if (!answer) {
+      failed(answer.error());
+    } else if (answer->did == Did::done && answer->task.status == kOpen) {
+      claim();
+    } else {
+      may_be_taken_ = false;
+    }
     owner_.changed();
   });
 }
@@ -135,6 +143,7 @@ void TaskWork::on_claim(const Result<TaskAnswer>& answer) {
 void TaskWork::hold(const Task& task) {
   succeeded();
   state_ = State::held;
+  may_be_taken_ = false;
   fence_ = task.fence;
   remember(TaskClaim::State::held);
   owner_.tell_judge(TaskEvent::claim);
@@ -193,6 +202,8 @@ void TaskWork::judged(bool at_work, Instant now) {
   if (ending_ || asked_ || is_out_of_hand() || state_ == State::given_back || now < due_) return;
   if (state_ == State::unclaimed) {
     claim();
+  } else if (may_be_taken_) {
+    look_whether_it_was_taken();
   } else if (at_work) {
     beat();
   }
@@ -289,6 +300,9 @@ void TaskWork::close() {
                              take_up(answer->task);
                              return close();
                            }
+                           const bool is_free =
+                               answer->did == Did::not_claimed && answer->task.status == kOpen;
+                           if (is_free && may_be_taken_) return claim_to_close();
                            if (answer->did == Did::done || answer->did == Did::as_before) {
                              note_closed();
                            } else {
@@ -296,6 +310,17 @@ void TaskWork::close() {
                            }
                            settle();
                          });
+}
+
+/// It was taken while its agent was gone, and nobody could be asked before all was done.
+void TaskWork::claim_to_close() {
+  asked_ = items_->claim(owner_.task, worker(), [this](const Result<TaskAnswer>& answer) {
+    const Subscribed done = std::move(asked_);
+    if (!answer) return end_failed(answer.error());
+    on_claim(answer);
+    if (state_ == State::held) return close();
+    settle();
+  });
 }
 
 /// Why it is given back stands behind what the worker said last, for whoever takes it next.

@@ -41,7 +41,8 @@ class TaskWork {
   /// nobody can be asked, for then the claim is tried again while it works. Comes through the loop.
   void begin(std::function<void(const std::string& why_not)> begun);
   /// A life that is not the first began, or it stays for its children again: a task that was given
-  /// back, or taken from it while it was gone, is claimed again if nobody else has it.
+  /// back, or taken from it while it was gone, is claimed again if nobody else has it, as soon as
+  /// somebody can be asked.
   void goes_on();
   /// After every look. `at_work`: it gets on, or what it waits for has a name.
   void judged(bool at_work, Instant now);
@@ -66,6 +67,7 @@ class TaskWork {
   [[nodiscard]] Worker worker() const;
   void claim();
   void look_whether_it_was_taken();
+  void claim_to_close();
   void on_claim(const Result<TaskAnswer>& answer);
   void beat();
   void on_beat(const Result<TaskAnswer>& answer);
@@ -94,6 +96,7 @@ class TaskWork {
   State state_ = State::unclaimed;
   std::optional<std::int64_t> fence_;
   bool just_claimed_ = false;           // since the last life began
+  bool may_be_taken_ = false;           // before that, and nobody could be asked yet
   std::optional<TaskClaim> unwritten_;  // what could not be remembered yet
   Instant due_{};                       // the next claim or beat
   Subscribed asked_;                    // one question at a time

@@ -355,6 +355,70 @@ TEST_F(TaskWorkTest, that_was_taken_from_one_that_was_gone_is_claimed_again_when
             (std::vector<std::string>{"in_progress 1", "open 2", "in_progress 3", "closed 3"}));
 }
 
+/// It was taken while the machine was down, and when its agent goes on nobody can be asked.
+class TaskTakenUnseenTest : public TaskWorkTest {
+ protected:
+  void goes_on_unseen(Duration work) {
+    work_for(work);
+    kept.start_keeper();
+    universe.run_for(1min);
+    universe.reboot();
+    tasks.take_back("t1");
+    database().unreadable = true;
+    kept.start_keeper();
+    universe.run_for(90s);
+    EXPECT_EQ(kept.heartbeat().life, 2U);
+    database().unreadable = false;
+    EXPECT_EQ(task().status, kOpen);
+    database().unreadable = true;
+  }
+  SimDatabaseFile& database() {
+    return *universe.databases.at(std::string(Kept::kHome) + "/" + kDatabaseFile);
+  }
+  const std::vector<std::string> claimed_again{"in_progress 1", "open 2", "in_progress 3",
+                                               "closed 3"};
+};
+
+TEST_F(TaskTakenUnseenTest, is_claimed_again_as_soon_as_somebody_can_be_asked) {
+  goes_on_unseen(20min);
+  database().unreadable = false;
+  universe.run_for(10min);
+  EXPECT_EQ(task().assignee, "worker-s1");
+  EXPECT_EQ(told("it has lost its task"), 0);
+  EXPECT_EQ(told("its task 't1' can be reached again"), 1);
+  universe.run_for(20min);
+  EXPECT_EQ(tasks.history(), claimed_again);
+}
+
+TEST_F(TaskTakenUnseenTest, is_closed_by_one_that_was_done_before_it_could_ask) {
+  goes_on_unseen(2min);
+  universe.run_for(40s);
+  database().unreadable = false;
+  universe.run_for(5min);
+  EXPECT_EQ(kept.heartbeat().outcome, WorkOutcome::done);
+  EXPECT_EQ(tasks.history(), claimed_again);
+}
+
+TEST_F(TaskTakenUnseenTest, is_lost_to_who_took_it_meanwhile) {
+  goes_on_unseen(1h);
+  database().unreadable = false;
+  tasks.claim("t1", "other");
+  universe.run_for(10min);
+  EXPECT_EQ(told("it has lost its task"), 1);
+  EXPECT_EQ(task().assignee, "other");
+}
+
+TEST_F(TaskTakenUnseenTest, is_not_claimed_again_when_a_person_frees_it_later) {
+  goes_on_unseen(1h);
+  database().unreadable = false;
+  universe.run_for(10min);
+  ASSERT_EQ(task().assignee, "worker-s1");
+  tasks.take_back("t1");
+  universe.run_for(20min);
+  EXPECT_EQ(task().status, kOpen);
+  EXPECT_EQ(told("it has lost its task"), 1);
+}
+
 TEST_F(TaskWorkTest, that_another_took_from_one_that_was_gone_is_lost) {
   work_for(1h);
   kept.start_keeper();
