@@ -105,12 +105,26 @@ void SeededWorld::kill_agents(const std::string& agent) {
   for (const std::int64_t pid : processes_of(agent, Owner::Is::agent)) universe.kill(pid);
 }
 
+/// The agent itself, where that is not what was started.
+void SeededWorld::kill_inside(const std::string& agent) {
+  const auto inner = inner_of(agent);
+  inner ? universe.kill(*inner) : kill_agents(agent);
+}
+
+std::optional<std::int64_t> SeededWorld::inner_of(const std::string& agent) const {
+  const LifeTruth* const life = truth_.agents.at(agent).life();
+  if (life == nullptr || life->inner.pid == 0) return std::nullopt;
+  const auto facts = universe.facts(life->inner.pid);
+  const bool is_it = facts && facts->id == life->inner && universe.runs(life->inner.pid);
+  return is_it ? std::optional(life->inner.pid) : std::nullopt;
+}
+
 void SeededWorld::strike_processes(const Fault& fault) {
   switch (fault.kind) {
     case FaultKind::kill_keeper:
       return kill_keepers(fault.whom);
     case FaultKind::kill_agent:
-      return kill_agents(fault.whom);
+      return fault.number % 2 == 0 ? kill_agents(fault.whom) : kill_inside(fault.whom);
     case FaultKind::kill_both:
       kill_keepers(fault.whom);
       return kill_agents(fault.whom);
@@ -136,7 +150,7 @@ void SeededWorld::strike_processes(const Fault& fault) {
     case FaultKind::pause_keeper:
       return pause(processes_of(fault.whom, Owner::Is::keeper), fault.lasts, fault.whom);
     case FaultKind::pause_agent:
-      return pause(processes_of(fault.whom, Owner::Is::agent), fault.lasts, "");
+      return pause_agent(fault);
     case FaultKind::two_keepers:
       if (is_registered(fault.whom)) {
         put_keeper_on(folder_of(fault.whom));
@@ -204,6 +218,12 @@ void SeededWorld::pause(const std::vector<std::int64_t>& pids, Duration lasts,
       universe.go_on(pid);
     });
   }
+}
+
+void SeededWorld::pause_agent(const Fault& fault) {
+  std::vector<std::int64_t> pids = processes_of(fault.whom, Owner::Is::agent);
+  if (const auto inner = inner_of(fault.whom)) pids.push_back(*inner);
+  pause(pids, fault.lasts, "");
 }
 
 /// Its number is given to a process that has nothing to do with anything.

@@ -49,8 +49,27 @@ constexpr Duration kJustBefore = 5s;  // its patience is over
 constexpr Duration kClaudeLadder[] = {550ms,   1020ms,  2240ms,  4740ms,  9780ms,
                                       18320ms, 35810ms, 34780ms, 32170ms, 33970ms};
 constexpr Duration kCodexLadder[] = {3370ms, 3430ms, 3850ms, 4380ms, 6180ms};
-constexpr Duration kWaitsItself = 60s;  // for what ends sooner
-constexpr Duration kOwnTimeout = 600s;  // of a model that says nothing
+constexpr Duration kGeminiLadder[] = {210s};   // ten times, and not a word
+constexpr Duration kOpencodeLadder[] = {75s};  // six times, the same
+constexpr Duration kWaitsItself = 60s;         // for what ends sooner
+constexpr Duration kOwnTimeout = 600s;         // of a model that says nothing
+
+std::span<const Duration> ladder_of(Voice voice) {
+  switch (voice) {
+    case Voice::codex:
+      return kCodexLadder;
+    case Voice::gemini:
+      return kGeminiLadder;
+    case Voice::opencode:
+      return kOpencodeLadder;
+    default:
+      return kClaudeLadder;
+  }
+}
+/// Of one whose last answer had that status. Gemini's is the status, as far as it fits.
+int exit_code_of(Voice voice, std::optional<int> status) {
+  return voice == Voice::gemini && status ? *status % 256 : 1;
+}
 
 class Model : public std::enable_shared_from_this<Model> {
  public:
@@ -60,6 +79,7 @@ class Model : public std::enable_shared_from_this<Model> {
         agent_(agent),
         plan_(*agent.plan),
         limits_(agent.policy.limits),
+        shown_(shown_by(agent.plan->voice)),
         speech_(make_speech(agent.plan->voice)),
         dice_(world.seed(), agent.plan->name, agent.lives.back().number),
         number_(agent.lives.back().number) {}
@@ -84,9 +104,7 @@ class Model : public std::enable_shared_from_this<Model> {
   // ------------------------------------------------------------
 
   [[nodiscard]] LifeTruth& life() { return agent_.lives.back(); }
-  [[nodiscard]] bool speaks() const {
-    return plan_.voice == Voice::claude || plan_.voice == Voice::codex;
-  }
+  [[nodiscard]] bool speaks() const { return sim::speaks(plan_.voice); }
 
   /// It did something that can be seen. It may be ended only after this much silence.
   void shows(Duration patience) {
@@ -110,7 +128,8 @@ class Model : public std::enable_shared_from_this<Model> {
   }
   [[nodiscard]] Duration tool_patience(Duration declared) const {
     if (!speaks()) return silent_patience();
-    const bool tells = plan_.voice == Voice::claude && declared > Duration::zero();
+    if (!shown_.calls) return model_patience();
+    const bool tells = shown_.declared && declared > Duration::zero();
     return with_confirm(tells ? declared + 60s : limits_.tool);
   }
 
@@ -126,8 +145,15 @@ class Model : public std::enable_shared_from_this<Model> {
     stream.remove_suffix(line.size());
     return stream.empty() || !std::string_view(":[,").contains(stream.back());
   }
+  /// For which its language may have no word: then nothing is shown.
+  void tell(const std::string& line, Duration patience) {
+    if (line.empty()) return;
+    print(line);
+    shows(patience);
+  }
   /// A disk may be full and have room for this.
   void put(const std::string& line) {
+    if (line.empty()) return;
     self_.print(line);
     if (world_.can_be_shown() && !is_cut_) return;
     is_cut_ = !is_legible(self_.read(agent_.folder + "/stream.jsonl").value_or(""), line);
@@ -262,9 +288,9 @@ class Model : public std::enable_shared_from_this<Model> {
     const std::string call = fmt::format("t{}-{}", number_, ++calls_);
     const bool declares = takes < 10min && dice_.number() % 3 == 0;
     const Duration declared = declares ? std::max(takes, Duration{2min}) : Duration{};
-    print(speech_->open(call, declared));
-    life().in_call = true;
-    shows(tool_patience(declared));
+    const std::string line = speech_->open(call, declared);
+    life().in_call = !line.empty();
+    tell(line, tool_patience(declared));
     return call;
   }
   void close(const std::string& call) {
@@ -283,9 +309,9 @@ class Model : public std::enable_shared_from_this<Model> {
   }
   void use_subagent(Duration takes) {
     const std::string call = fmt::format("s{}-{}", number_, ++calls_);
-    put(speech_->open_subagent(call));
-    life().in_call = true;
-    shows(tool_patience({}));
+    const std::string line = speech_->open_subagent(call);
+    life().in_call = !line.empty();
+    tell(line, tool_patience({}));
     speak_as_subagent(call, takes);
   }
   void speak_as_subagent(const std::string& call, Duration left) {
@@ -297,15 +323,14 @@ class Model : public std::enable_shared_from_this<Model> {
       return done();
     }
     after(pause, [this, call, left, pause] {
-      put(speech_->say_as_subagent(call, ++said_));
-      shows(tool_patience({}));
+      tell(speech_->say_as_subagent(call, ++said_), tool_patience({}));
       speak_as_subagent(call, left - pause);
     });
   }
   void leave_in_background(Duration takes) {
     const std::string call = fmt::format("b{}-{}", number_, ++calls_);
     put(speech_->open_background(call));
-    shows(plan_.voice == Voice::claude ? with_confirm(limits_.background) : tool_patience({}));
+    shows(shown_.background ? with_confirm(limits_.background) : tool_patience({}));
     be_done_with_messages();
     after(takes, [this, call] {
       put(speech_->wake_from_background(call));
@@ -314,8 +339,7 @@ class Model : public std::enable_shared_from_this<Model> {
     });
   }
   void compact(Duration takes) {
-    put(speech_->begin_compaction());
-    if (plan_.voice == Voice::claude) shows(with_confirm(limits_.compact));
+    tell(speech_->begin_compaction(), with_confirm(limits_.compact));
     after(takes, [this] {
       put(speech_->end_compaction());
       say();
@@ -323,8 +347,7 @@ class Model : public std::enable_shared_from_this<Model> {
     });
   }
   void be_held_until(Duration takes) {
-    const bool named = plan_.voice == Voice::claude;
-    if (!named) return be_held(takes);
+    if (!shown_.holds) return be_held(takes);
     print(speech_->hold_until(world_.wall() + takes));
     shows(with_confirm(takes + 120s));
     if (dice_.number() % 2 == 0) return wait_to(world_.elapsed() + takes);
@@ -343,8 +366,7 @@ class Model : public std::enable_shared_from_this<Model> {
   }
   void be_held(Duration left) {
     const Duration pause = dice_.between(30s, 120s);
-    put(speech_->hold(pause));
-    shows(with_confirm(plan_.voice == Voice::claude ? pause + 120s : limits_.retry));
+    tell(speech_->hold(pause), with_confirm(shown_.holds ? pause + 120s : limits_.retry));
     after(pause, [this, left, pause] {
       if (left > pause) return be_held(left - pause);
       say();
@@ -353,8 +375,7 @@ class Model : public std::enable_shared_from_this<Model> {
   }
   void ask(Duration takes) {
     const std::string call = fmt::format("q{}-{}", number_, ++calls_);
-    put(speech_->ask(call));
-    if (plan_.voice == Voice::claude) shows(kNoLimit);
+    tell(speech_->ask(call), kNoLimit);
     after(takes, [this] {
       say();
       done();
@@ -584,17 +605,15 @@ class Model : public std::enable_shared_from_this<Model> {
     });
   }
   void climb(std::size_t n, Duration until, bool is_busy) {
-    const bool is_claude = plan_.voice == Voice::claude;
-    const std::span<const Duration> ladder =
-        is_claude ? std::span<const Duration>(kClaudeLadder) : kCodexLadder;
+    const std::span<const Duration> ladder = ladder_of(plan_.voice);
     const int status = is_busy ? 529 : 500;
     if (world_.elapsed() >= until) {
       say();
       return done();
     }
     if (n == ladder.size()) return give_up(status, std::nullopt);
-    print(speech_->retry(static_cast<int>(n + 1), ladder[n], status));
-    shows(with_confirm(is_claude ? ladder[n] + 120s : limits_.retry));
+    tell(speech_->retry(static_cast<int>(n + 1), ladder[n], status),
+         with_confirm(shown_.holds ? ladder[n] + 120s : limits_.retry));
     after(ladder[n] + dice_.between(1ms, 30ms),
           [this, n, until, is_busy] { climb(n + 1, until, is_busy); });
   }
@@ -603,12 +622,14 @@ class Model : public std::enable_shared_from_this<Model> {
     shows(kNoLimit);
     life().leaving = true;
     agent_.given_up = {number_, world_.elapsed(), until};
-    after(dice_.between(20ms, 300ms), [this] { self_.exit(1); });
+    const int code = exit_code_of(plan_.voice, status);
+    after(dice_.between(20ms, 300ms), [this, code] { self_.exit(code); });
   }
   /// Whoever may do nothing at all gives up politely; another one finds another way.
   void be_denied() {
     print(speech_->deny(fmt::format("d{}-{}", number_, ++calls_)));
     life().was_denied = true;
+    if (plan_.voice == Voice::opencode) return end_without_a_word();
     say();
     if (number_ > 1 || agent_.next_step > 0) return done();
     after(dice_.between(1s, 20s), [this] { end_without_work({}); });
@@ -621,6 +642,12 @@ class Model : public std::enable_shared_from_this<Model> {
       agent_.did_nothing = true;
       self_.exit(0);
     });
+  }
+  void end_without_a_word() {
+    shows(kNoLimit);
+    life().leaving = true;
+    agent_.did_nothing = true;
+    after(200ms, [this] { self_.exit(0); });
   }
   void wake_after(Duration wait) {
     after(wait, [this] { wake(); });
@@ -736,6 +763,7 @@ class Model : public std::enable_shared_from_this<Model> {
   AgentTruth& agent_;
   const AgentPlan& plan_;
   const Limits& limits_;
+  const Shown shown_;
   std::unique_ptr<Speech> speech_;
   Dice dice_;
   std::uint32_t number_;
@@ -751,7 +779,8 @@ class Model : public std::enable_shared_from_this<Model> {
 
 std::vector<std::string> command_of(Voice voice) {
   const std::string program(kVoiceWords[static_cast<std::size_t>(voice)]);
-  return {program, voice == Voice::codex ? "exec" : "-p", "do it"};
+  if (voice == Voice::codex) return {program, "exec", "do it"};
+  return {program, voice == Voice::opencode ? "run" : "-p", "do it"};
 }
 
 std::vector<std::string> chat_command() {
@@ -775,10 +804,30 @@ std::int64_t message_in(std::string_view words) {
   return id;
 }
 
+/// As a script of Node does that starts the program: it ends as that one ended. Gemini's hears of
+/// no signal, and tells its program of none.
+void wrap(SimSelf& self, Voice voice) {
+  if (voice == Voice::gemini) {
+    for (const Kill kill : {Kill::interrupt, Kill::terminate, Kill::hang_up}) self.ignore(kill);
+  }
+  const std::int64_t inner = self.spawn({.command = {kInner}, .environment = {}});
+  self.when_child_ends([inner](SimSelf& me, std::int64_t pid, const ExitStatus& exit) {
+    if (pid != inner) return;
+    exit.how == ExitStatus::How::code ? me.exit(exit.value) : me.crash(exit.value);
+  });
+}
+
 void live(SimSelf& self, Surroundings& world) {
   AgentTruth* const agent = world.begin_life(self);
   if (agent == nullptr) return;
+  if (agent->plan->wrapped) return wrap(self, agent->plan->voice);
   std::make_shared<Model>(self, world, *agent)->begin();
+}
+
+void live_inside(SimSelf& self, Surroundings& world) {
+  AgentTruth& agent = world.truth().agents.at(*self.variable("TEND_AGENT"));
+  agent.lives.back().inner = self.id();
+  std::make_shared<Model>(self, world, agent)->begin();
 }
 
 void live_as_helper(SimSelf& self) {

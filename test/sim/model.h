@@ -49,6 +49,9 @@ std::int64_t message_in(std::string_view words);
 
 /// Lives one life: goes on with the first step that is not done.
 void live(SimSelf& self, Surroundings& world);
+/// The same behind the process that was started, which only waits for it (kInner).
+void live_inside(SimSelf& self, Surroundings& world);
+inline constexpr const char* kInner = "inner";
 
 /// Commands of tools and of what is left behind; each says in its second word for how many seconds.
 void live_as_helper(SimSelf& self);

@@ -74,8 +74,11 @@ struct Step {
 };
 
 /// How an agent shows what it does.
-enum class Voice : std::uint8_t { claude, codex, beats, lines };
-inline constexpr std::array<std::string_view, 4> kVoiceWords{"claude", "codex", "beats", "lines"};
+enum class Voice : std::uint8_t { claude, codex, beats, lines, gemini, opencode };
+inline constexpr std::array<std::string_view, 6> kVoiceWords{"claude", "codex",  "beats",
+                                                             "lines",  "gemini", "opencode"};
+/// Of its turns: it is one of the agents that are known, and not any worker or program.
+constexpr bool speaks(Voice voice) { return voice != Voice::beats && voice != Voice::lines; }
 
 /// How an agent is asked whether it still answers. It is spoken to on its input, and never done.
 struct ProbePlan {
@@ -94,8 +97,9 @@ struct AgentPlan {
   Voice voice = Voice::claude;
   std::string policy = "agent";
   bool own_worktree = false;
-  bool task = false;    // it works on one, which has its name
-  bool claims = false;  // and takes one itself (own_task()), for which it never beats
+  bool wrapped = false;  // what is started is not the agent itself: that stands behind it
+  bool task = false;     // it works on one, which has its name
+  bool claims = false;   // and takes one itself (own_task()), for which it never beats
   ProbePlan probe{};
   std::vector<Step> steps;
 

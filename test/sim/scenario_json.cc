@@ -67,6 +67,7 @@ WriteJson agent_json(const AgentPlan& agent) {
                  {"voice", word_of(kVoiceWords, agent.voice)},
                  {"policy", agent.policy},
                  {"own_worktree", agent.own_worktree}};
+  if (agent.wrapped) json["wrapped"] = true;
   if (agent.task) json["task"] = true;
   if (agent.claims) json["claims"] = true;
   if (agent.is_asked()) json["probe"] = probe_json(agent.probe);
@@ -273,6 +274,7 @@ AgentPlan read_agent(Fields& fields) {
   agent.voice = fields.word<Voice>("voice", kVoiceWords);
   agent.policy = fields.text("policy");
   agent.own_worktree = fields.flag("own_worktree");
+  if (fields.has("wrapped")) agent.wrapped = fields.flag("wrapped");
   if (fields.has("task")) agent.task = fields.flag("task");
   if (fields.has("claims")) agent.claims = fields.flag("claims");
   if (fields.has("probe")) {

@@ -110,6 +110,7 @@ void SeededWorld::set_up() {
   for (const std::string_view voice : kVoiceWords) {
     universe.behaviours[std::string(voice)] = [this](SimSelf& self) { live(self, *this); };
   }
+  universe.behaviours[kInner] = [this](SimSelf& self) { live_inside(self, *this); };
   universe.behaviours["helper"] = live_as_helper;
   universe.behaviours["stranger"] = live_as_helper;
   universe.on_run = [this](const Run& run) -> std::optional<SimAnswer> {
@@ -470,7 +471,7 @@ void SeededWorld::on_exec(const SimFacts& process) {
     AgentTruth& agent = truth_.agents.at(owner.agent);
     agent.folder = variable_in(process.environment, "TEND_INFRA");
     agent_at_[agent.folder] = owner.agent;
-  } else if (command == "helper") {
+  } else if (command == "helper" || command == kInner) {
     owner = {Owner::Is::helper, variable_in(process.environment, "TEND_AGENT")};
   } else if (command == "stranger") {
     owner.is = Owner::Is::stranger;

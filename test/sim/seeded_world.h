@@ -302,7 +302,11 @@ class SeededWorld final : public Surroundings, SimObserver {
   void unpause(const std::string& agent);
   void kill_keepers(const std::string& agent);
   void kill_agents(const std::string& agent);
+  void kill_inside(const std::string& agent);
+  /// Of an agent that stands behind the process that was started; nothing if it is gone.
+  [[nodiscard]] std::optional<std::int64_t> inner_of(const std::string& agent) const;
   void forget_going_on(const ProcessId& id);
+  void pause_agent(const Fault& fault);
   void pause(const std::vector<std::int64_t>& pids, Duration lasts, const std::string& agent);
   void restart_machine(const SimReboot& how);
   using RowsOfDatabase = std::map<std::pair<std::string, std::string>, std::string>;

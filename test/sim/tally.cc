@@ -370,10 +370,10 @@ std::string describe_tally(const Tally& tally) {
     text += describe_hangs(kStepWords.at(static_cast<std::size_t>(kind)), hangs);
   }
   for (const auto& [check, broken] : tally.broken) text += describe_broken(check, broken);
-  text += tally.broken.empty() ? "nothing was violated\n"
-                               : fmt::format("{}, {} of safety\n",
-                                             plural(tally.violations(), "violation"),
-                                             tally.violations_of_safety());
+  text += tally.broken.empty()
+              ? "nothing was violated\n"
+              : fmt::format("{}, {} of safety\n", plural(tally.violations(), "violation"),
+                            tally.violations_of_safety());
   return text + fmt::format("hash {}\n", hash_text(tally));
 }
 

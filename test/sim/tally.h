@@ -39,8 +39,8 @@ struct BrokenTally {
   bool operator==(const BrokenTally&) const = default;
 };
 
-/// What may be late and has to come: once nothing goes wrong, within its bound. All other checks say
-/// what never happens, whatever goes wrong; also those that say both.
+/// What may be late and has to come: once nothing goes wrong, within its bound. All other checks
+/// say what never happens, whatever goes wrong; also those that say both.
 inline constexpr std::array<std::string_view, 9> kChecksOfLiveness{
     "stall found",    "carried out", "nobody left", "nothing owed",  "forgotten",
     "keeper missing", "taken back",  "its turn",    "beats in time",

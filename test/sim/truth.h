@@ -54,6 +54,7 @@ struct GivenUpTruth {
 struct LifeTruth {
   std::uint32_t number = 0;
   ProcessId process;
+  ProcessId inner;  // that works, behind the one that was started; pid 0: there is none
   bool over = false;
   std::optional<StepKind> doing;
   bool unheard = false;               // something that it printed was lost

@@ -1,4 +1,5 @@
-// Claude Code's stream-json, Codex' exec --json, and lines of any program.
+// Claude Code's stream-json, Codex' exec --json, Gemini's stream-json, OpenCode's json, and lines
+// of any program.
 #include "voice.h"
 
 #include <initializer_list>
@@ -259,6 +260,129 @@ class CodexSpeech final : public Speech {
       "We're currently experiencing high demand, which may cause temporary errors.";
 };
 
+/// An answer comes in pieces; what the model thinks and what it tries again is silence.
+class GeminiSpeech final : public Speech {
+ public:
+  std::string begin(std::string_view session) override {
+    return joined({R"({"type":"init","session_id":")", session, R"(","model":"auto"})", "\n",
+                   R"({"type":"message","role":"user","content":"do it"})", "\n"});
+  }
+  std::string say(std::uint64_t n) override {
+    return joined({R"({"type":"message","role":"assistant","content":"words )", std::to_string(n),
+                   R"(. ","delta":true})", "\n"});
+  }
+  std::string open(const std::string& call, Duration /*declared*/) override {
+    return use(call, "make " + call);
+  }
+  std::string close(const std::string& call) override {
+    return result_of(call, R"("status":"success","output":"done )" + call + "\"");
+  }
+  std::string open_subagent(const std::string& call) override { return open(call, {}); }
+  std::string say_as_subagent(const std::string& /*call*/, std::uint64_t /*n*/) override {
+    return "";
+  }
+  std::string open_background(const std::string& call) override { return open(call, {}) + say(0); }
+  std::string wake_from_background(const std::string& call) override { return close(call); }
+  std::string begin_compaction() override { return ""; }
+  std::string end_compaction() override { return ""; }
+  std::string hold_until(WallTime /*until*/) override { return ""; }
+  std::string hold(Duration /*retry*/) override { return ""; }
+  std::string retry(int /*n*/, Duration /*wait*/, int /*status*/) override { return ""; }
+  std::string give_up(std::optional<int> status) override {
+    return fmt::format(
+        R"_({{"type":"result","status":"error","error":{{"type":"unknown","message":"[API Error: {{\"error\":{{\"code\":{},\"message\":\"scripted\",\"status\":\"INTERNAL\"}}}}]"}}}})_"
+        "\n",
+        status.value_or(500));
+  }
+  std::string deny(const std::string& call) override {
+    return use(call, "make " + call) +
+           result_of(
+               call,
+               R"("status":"error","error":{"type":"tool_not_registered","message":"Tool \"run_shell_command\" not found."})");
+  }
+  std::string ask(const std::string& /*call*/) override { return ""; }
+  std::string chatter(std::uint64_t n) override {
+    const std::string call = fmt::format("again-{}", n);
+    return use(call, "make test") +
+           result_of(call, R"("status":"success","output":"no such target")");
+  }
+  std::string end_turn() override {
+    return R"({"type":"result","status":"success","stats":{"tool_calls":1}})"
+           "\n";
+  }
+
+ private:
+  static std::string use(const std::string& call, std::string_view command) {
+    return joined({R"({"type":"tool_use","tool_name":"run_shell_command","tool_id":")", call,
+                   R"(","parameters":{"command":")", command, R"("}})", "\n"});
+  }
+  static std::string result_of(const std::string& call, std::string_view how) {
+    return joined({R"({"type":"tool_result","tool_id":")", call, "\",", how, "}\n"});
+  }
+};
+
+/// It tells of what is over, and nothing before that.
+class OpencodeSpeech final : public Speech {
+ public:
+  std::string begin(std::string_view session) override {
+    session_ = session;
+    return line("step_start", "");
+  }
+  std::string say(std::uint64_t n) override {
+    return line("text", joined({R"("text":"words )", std::to_string(n), "\""}));
+  }
+  std::string open(const std::string& /*call*/, Duration /*declared*/) override { return ""; }
+  std::string close(const std::string& call) override {
+    return use(call, "make " + call, R"("status":"completed","output":"done )" + call + "\"");
+  }
+  std::string open_subagent(const std::string& /*call*/) override { return ""; }
+  std::string say_as_subagent(const std::string& /*call*/, std::uint64_t /*n*/) override {
+    return "";
+  }
+  std::string open_background(const std::string& /*call*/) override { return say(0); }
+  std::string wake_from_background(const std::string& call) override { return close(call); }
+  std::string begin_compaction() override { return ""; }
+  std::string end_compaction() override { return ""; }
+  std::string hold_until(WallTime /*until*/) override { return ""; }
+  std::string hold(Duration /*retry*/) override { return ""; }
+  std::string retry(int /*n*/, Duration /*wait*/, int /*status*/) override { return ""; }
+  std::string give_up(std::optional<int> status) override {
+    return fmt::format(
+        R"({{"type":"error","sessionID":"{}","error":{{"name":"APIError","data":{{"message":"scripted","statusCode":{},"isRetryable":true}}}}}})"
+        "\n",
+        session_, status.value_or(500));
+  }
+  std::string deny(const std::string& call) override {
+    return line(
+        "tool_use",
+        joined(
+            {R"("tool":"bash","callID":")", call,
+             R"(","state":{"status":"error","input":{},"error":"The user rejected permission to use this specific tool call."})"}));
+  }
+  std::string ask(const std::string& /*call*/) override { return ""; }
+  std::string chatter(std::uint64_t n) override {
+    return use(fmt::format("again-{}", n), "make test",
+               R"("status":"completed","output":"no such target")");
+  }
+  std::string end_turn() override { return line("step_finish", R"("reason":"stop")"); }
+
+ private:
+  [[nodiscard]] std::string line(std::string_view type, std::string_view part) const {
+    return joined(
+        {R"({"type":")", type, R"(","sessionID":")", session_, R"(","part":{)", part, "}}\n"});
+  }
+  /// A step ends with its calls, and the next one begins.
+  [[nodiscard]] std::string use(const std::string& call, std::string_view command,
+                                std::string_view how) const {
+    return line("tool_use",
+                joined({R"("tool":"bash","callID":")", call, R"(","state":{"input":{"command":")",
+                        command, R"("},)", how, "}"})) +
+           line("step_finish", R"("reason":"tool-calls")") + line("step_start", "");
+  }
+
+  std::string session_;
+};
+
 class LineSpeech final : public Speech {
  public:
   std::string begin(std::string_view /*session*/) override { return "begins\n"; }
@@ -293,6 +417,10 @@ std::unique_ptr<Speech> make_speech(Voice voice) {
       return std::make_unique<ClaudeSpeech>();
     case Voice::codex:
       return std::make_unique<CodexSpeech>();
+    case Voice::gemini:
+      return std::make_unique<GeminiSpeech>();
+    case Voice::opencode:
+      return std::make_unique<OpencodeSpeech>();
     case Voice::beats:
     case Voice::lines:
       break;

@@ -12,6 +12,33 @@
 
 namespace tend::sim {
 
+/// What of its work one that speaks so shows as it begins; all else is silence of its model.
+struct Shown {
+  bool calls = false;
+  bool declared = false;  // how long a call may take
+  bool background = false;
+  bool compaction = false;
+  bool holds = false;    // until when the provider does not serve it
+  bool retries = false;  // that it tries again by itself
+};
+constexpr Shown shown_by(Voice voice) {
+  switch (voice) {
+    case Voice::claude:
+      return {.calls = true,
+              .declared = true,
+              .background = true,
+              .compaction = true,
+              .holds = true,
+              .retries = true};
+    case Voice::codex:
+      return {.calls = true, .retries = true};
+    case Voice::gemini:
+      return {.calls = true};
+    default:
+      return {};
+  }
+}
+
 /// What is printed when something happens; "" where a language has no word for it.
 class Speech {
  public:

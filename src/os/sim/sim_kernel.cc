@@ -428,7 +428,12 @@ void SimKernel::leave_corpse(const SimRowPtr& row) {
     reap(row, parent);
   } else if (!parent->never_reaps) {
     post(parent, queue.now(), [this, row, weak = std::weak_ptr(parent)] {
-      if (row->facts.state == RunState::zombie) reap(row, weak.lock());
+      if (row->facts.state != RunState::zombie) return;
+      const SimRowPtr by = weak.lock();
+      reap(row, by);
+      if (by != nullptr && by->self != nullptr && by->child_ended) {
+        by->child_ended(*by->self, row->facts.id.pid, row->facts.exit);
+      }
     });
   }
 }

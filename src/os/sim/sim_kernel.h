@@ -105,6 +105,7 @@ struct SimRow : std::enable_shared_from_this<SimRow> {
   bool ends_with_loop = false;    // stop() ends it: it has a program of ours
   std::unique_ptr<SimSelf> self;  // of a behaviour
   std::map<Kill, SimBehaviour> handlers;
+  SimChildEnd child_ended;
 
   bool reaps_orphans = false;
   bool never_reaps = false;

@@ -114,6 +114,10 @@ void SimSelf::slow_to_end(Duration wait) {
   }
 }
 
+void SimSelf::when_child_ends(SimChildEnd then) {
+  if (alive()) row_.child_ended = std::move(then);
+}
+
 void SimSelf::never_reap() {
   if (alive()) row_.never_reaps = true;
 }

@@ -24,6 +24,9 @@ struct SimRow;
 /// with SimSelf::after().
 using SimBehaviour = std::function<void(SimSelf&)>;
 
+/// What a parent does when a child of that number ended.
+using SimChildEnd = std::function<void(SimSelf&, std::int64_t pid, const ExitStatus&)>;
+
 /// A child that a behaviour starts.
 struct SimChild {
   std::vector<std::string> command;       // looked up like every command
@@ -71,6 +74,8 @@ class SimSelf {
   void on(Kill kill, SimBehaviour then);
   /// Ends only that long after SIGTERM (and SIGINT).
   void slow_to_end(Duration wait);
+  /// From now on, each time a child ended and it runs.
+  void when_child_ends(SimChildEnd then);
   /// Its dead children stay zombies.
   void never_reap();
 

@@ -20,12 +20,20 @@ class OneLife final : public Check {
     }
     if (agent.lives.size() < 2) return;
     const LifeTruth& before = agent.lives[agent.lives.size() - 2];
+    if (is_there(before.inner)) {
+      violated(fmt::format("{} began life {} while life {} worked behind a process that was gone",
+                           agent.plan->name, agent.lives.back().number, before.number));
+    }
     // Its number stands in the record, and that may go with the power.
     if (world.has_lost(agent.plan->name, kLockFile, before.since)) return;
     if (agent.lives.back().number <= before.number) {
       violated(fmt::format("{} began life {} after life {}", agent.plan->name,
                            agent.lives.back().number, before.number));
     }
+  }
+  [[nodiscard]] bool is_there(const ProcessId& inner) const {
+    const auto facts = world.universe.facts(inner.pid);
+    return inner.pid != 0 && facts && facts->id == inner && world.universe.runs(inner.pid);
   }
   void on_settled() override {
     for (const auto& [name, agent] : world.truth().agents) {

@@ -16,8 +16,7 @@ class Sessions final : public Check {
   [[nodiscard]] std::string_view name() const override { return "session"; }
 
   void on_life(const AgentTruth& agent) override {
-    const bool speaks = agent.plan->voice == Voice::claude || agent.plan->voice == Voice::codex;
-    if (!speaks || agent.lives.size() < 2) return;
+    if (!speaks(agent.plan->voice) || agent.lives.size() < 2) return;
     if (std::ranges::any_of(agent.lives, &LifeTruth::unheard)) return;
     const LifeTruth& before = agent.lives[agent.lives.size() - 2];
     if (!before.doing) return;  // it had not said yet which is its own

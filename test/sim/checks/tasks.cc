@@ -105,8 +105,7 @@ class TasksCheck final : public Check {
       violated(fmt::format("{} was closed, and its agent was not allowed to do anything", task));
     }
     // Of one that only exits nobody can tell whether it had done everything.
-    const bool shows_it = agent.plan->voice == Voice::claude || agent.plan->voice == Voice::codex;
-    if (!agent.done && !agent.did_nothing && shows_it) {
+    if (!agent.done && !agent.did_nothing && speaks(agent.plan->voice)) {
       violated(fmt::format("{} was closed, and its agent had not done its work", task));
     }
   }
