@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "checks/check.h"
+#include "store/journal.h"
 
 namespace tend::sim {
 namespace {
@@ -24,11 +25,15 @@ class Resumes final : public Check {
     if (is_decided_end(sent, sender, to)) ended_by_keeper_ = sent.to;
   }
   void on_end(const SimFacts& process, const Owner& owner) override {
-    if (owner.is == Owner::Is::agent) spent_[owner.agent] = spends(process, owner.agent);
+    if (owner.is != Owner::Is::agent) return;
+    ends_[owner.agent] = {.spends = spends(process, owner.agent), .at = world.elapsed()};
   }
   void on_life(const AgentTruth& agent) override {
     const std::string& name = agent.plan->name;
-    if (agent.lives.size() < 2 || !std::exchange(spent_[name], false)) return;
+    const End end = std::exchange(ends_[name], {});
+    if (agent.lives.size() < 2 || !end.spends) return;
+    // Of an end that went with the power nobody knows: it counts as that of the machine.
+    if (world.has_lost(name, kJournalFile, end.at)) return;
     const Budget& budget = agent.policy.budget;
     auto& began = began_[name];
     began.push_back(world.elapsed());
@@ -41,6 +46,21 @@ class Resumes final : public Check {
  private:
   static constexpr Duration kWindow = 29min;
   static constexpr Duration kUnfitFor = 10min;  // after it could not look, or write
+  static constexpr Duration kLooksAgain = 60s;  // after a start of the machine
+
+  struct End {
+    bool spends = false;
+    Duration at{};  // of the world
+  };
+
+  /// Its keeper had just come with the machine, and did not trust itself yet.
+  [[nodiscard]] bool came_with_the_machine(const AgentTruth& agent) const {
+    if (agent.lives.size() < 2) return false;
+    const LifeTruth& last = agent.lives.back();
+    const LifeTruth& before = agent.lives[agent.lives.size() - 2];
+    return last.process.boot_id != before.process.boot_id &&
+           world.elapsed() - last.since < kLooksAgain;
+  }
 
   /// What dies with the machine, with its parent, by another's hand, in a provider's hold or while
   /// nobody can look spends nothing; nor does what a person ended, or whose account is lost.
@@ -52,6 +72,7 @@ class Resumes final : public Check {
     if (agent.stop_ordered || agent.is_paused || world.is_to_pause(name)) return false;
     if (world.processes_of(name, Owner::Is::keeper).empty()) return false;
     if (!agent.plan->parent.empty() && world.abandoned_since(agent.plan->parent)) return false;
+    if (came_with_the_machine(agent)) return false;
     const auto doing = agent.lives.empty() ? std::nullopt : agent.lives.back().doing;
     if (doing == StepKind::rate_limit || doing == StepKind::overload) return false;
     if (doing == StepKind::limit_exit || doing == StepKind::retry_ladder) return false;
@@ -64,8 +85,8 @@ class Resumes final : public Check {
   }
 
   static constexpr int kKillSignal = 9;
-  ProcessId ended_by_keeper_;          // the last one
-  std::map<std::string, bool> spent_;  // by its last death
+  ProcessId ended_by_keeper_;        // the last one
+  std::map<std::string, End> ends_;  // the last of each
   std::map<std::string, std::deque<Duration>> began_;
 };
 
