@@ -243,7 +243,9 @@ void SeededWorld::note_service(std::size_t i, const ProcessId& process) {
   const bool by_pid = scenario.services[i].by_pid;
   service.subject = by_pid ? service.guest : ProcessId{};
   service.subject_id = service.guest_id;
-  if (!by_pid) bind_to_guest(service);
+  // By an entry of another calendar it may find nobody.
+  const bool can_find = !was_calendar_set(service.guest_since, service.since);
+  if (!by_pid && can_find) bind_to_guest(service);
   for (const auto& check : checks_) check->on_service(i);
 }
 
