@@ -25,7 +25,8 @@ class GivenUp final : public Check {
     const AgentTruth& agent = world.truth().agents.at(owner.agent);
     if (!gave_up(agent)) return;
     const auto says = world.heartbeat_of(owner.agent);
-    held_[owner.agent] = {.boot = process.id.boot_id,
+    held_[owner.agent] = {.given_up = *agent.given_up,
+                          .boot = process.id.boot_id,
                           .spent = says ? says->resumes_spent : 0,
                           .back = 0,
                           .missed = false};
@@ -39,9 +40,10 @@ class GivenUp final : public Check {
       return;
     }
     held->second.back = agent.lives.back().number;
-    if (is_free(agent) && was_heard(agent) && world.elapsed() < due(agent) - kSlack) {
+    const Duration free = due(agent, held->second);
+    if (is_free(agent) && was_heard(agent, held->second) && world.elapsed() < free - kSlack) {
       violated(fmt::format("{} was brought back {} s before its time", agent.plan->name,
-                           (due(agent) - world.elapsed()) / 1s));
+                           (free - world.elapsed()) / 1s));
     }
   }
   void on_tick() override {
@@ -59,6 +61,7 @@ class GivenUp final : public Check {
 
  private:
   struct Held {
+    GivenUpTruth given_up;  // the agent's own is of its newest life, which may be refused again
     std::string boot;
     std::uint32_t spent = 0;  // before
     std::uint32_t back = 0;   // the life that goes on; 0: none yet
@@ -76,9 +79,8 @@ class GivenUp final : public Check {
            agent.given_up->life == agent.lives.back().number;
   }
   /// When it may go on.
-  [[nodiscard]] static Duration due(const AgentTruth& agent) {
-    const GivenUpTruth& given_up = *agent.given_up;
-    return given_up.until.value_or(given_up.at + agent.policy.limits.retry);
+  [[nodiscard]] static Duration due(const AgentTruth& agent, const Held& held) {
+    return held.given_up.until.value_or(held.given_up.at + agent.policy.limits.retry);
   }
   /// Nobody but the provider has a say in it.
   [[nodiscard]] bool is_free(const AgentTruth& agent) const {
@@ -86,18 +88,18 @@ class GivenUp final : public Check {
     return !world.is_to_pause(agent.plan->name) && !agent.is_paused;
   }
   /// What it said was not lost, nor what was known of it.
-  [[nodiscard]] bool was_heard(const AgentTruth& agent) const {
-    const auto life = std::ranges::find(agent.lives, agent.given_up->life, &LifeTruth::number);
+  [[nodiscard]] bool was_heard(const AgentTruth& agent, const Held& held) const {
+    const auto life = std::ranges::find(agent.lives, held.given_up.life, &LifeTruth::number);
     const auto went = [&](std::string_view file) {
-      return world.has_lost(agent.plan->name, file, agent.given_up->at);
+      return world.has_lost(agent.plan->name, file, held.given_up.at);
     };
     return life != agent.lives.end() && !life->unheard && !went(kJournalFile) && !went(kStreamFile);
   }
   void look_at_budget(const AgentTruth& agent, const Held& held) {
     const LifeTruth* const life = agent.life();
     const auto says = world.heartbeat_of(agent.plan->name);
-    if (life == nullptr || life->number != held.back || !says || !was_heard(agent)) return;
-    if (says->resumes_spent <= held.spent) return;
+    if (life == nullptr || life->number != held.back || !says) return;
+    if (!was_heard(agent, held) || says->resumes_spent <= held.spent) return;
     violated(fmt::format("{} was brought back after it gave up, and {} resumes are spent, not {}",
                          agent.plan->name, says->resumes_spent, held.spent));
   }
@@ -105,13 +107,13 @@ class GivenUp final : public Check {
     const std::string& name = agent.plan->name;
     const auto says = world.heartbeat_of(name);
     if (held.missed || !is_free(agent) || (says && is_terminal(says->status))) return;
-    if (!was_heard(agent)) return;
-    const Duration free = std::max(due(agent), world.last_fault() + after_fault_);
+    if (!was_heard(agent, held)) return;
+    const Duration free = std::max(due(agent, held), world.last_fault() + after_fault_);
     const Duration return_may_take = kReturnMayTake + 4 * world.universe.version_control_takes;
     if (world.elapsed() < free + return_may_take) return;
     held.missed = true;
     violated(fmt::format("{} could go on since {} s, and was not brought back", name,
-                         (world.elapsed() - due(agent)) / 1s));
+                         (world.elapsed() - due(agent, held)) / 1s));
   }
 
   std::map<std::string, Held> held_;
