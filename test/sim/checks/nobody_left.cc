@@ -1,5 +1,6 @@
 // When nothing has gone wrong for long, every agent is at work with a keeper, or over for a reason
 // that can be read, or held with a person told. No process is left behind.
+#include <algorithm>
 #include <map>
 #include <sstream>
 #include <string>
@@ -9,6 +10,7 @@
 #include "checks/check.h"
 #include "store/agent_file.h"
 #include "store/children.h"
+#include "store/journal.h"
 
 namespace tend::sim {
 namespace {
@@ -19,7 +21,20 @@ class NobodyLeft final : public Check {
   [[nodiscard]] std::string_view name() const override { return "nobody left"; }
 
   void on_end(const SimFacts& /*process*/, const Owner& owner) override {
-    if (owner.is == Owner::Is::agent) ended_[owner.agent] = world.elapsed();
+    if (owner.is != Owner::Is::agent) return;
+    ended_[owner.agent] = world.elapsed();
+    if (can_be_seen(owner.agent)) unseen_.erase(owner.agent);
+  }
+  void on_life(const AgentTruth& agent) override {
+    unseen_[agent.plan->name] = world.universe.boot_id();
+  }
+  void on_tick() override {
+    std::erase_if(unseen_, [this](const auto& one) {
+      const auto& [name, boot] = one;
+      return boot == world.universe.boot_id() &&
+             world.processes_of(name, Owner::Is::agent).empty() &&
+             (world.is_over(name) || can_be_seen(name));
+    });
   }
   void on_settled() override {
     for (const auto& [name, agent] : world.truth().agents) {
@@ -31,7 +46,21 @@ class NobodyLeft final : public Check {
  private:
   static constexpr Duration kCureMayTake = std::chrono::hours{2};
   static constexpr Duration kReturnMayTake = std::chrono::minutes{5};  // saving, then a pause
+  static constexpr Duration kSeenWithin = std::chrono::minutes{1};     // two beats of a keeper
 
+  /// A keeper that runs can look at it, and could for long enough.
+  [[nodiscard]] bool can_be_seen(const std::string& name) const {
+    return world.since_wrong(Wrong::blind) >= kSeenWithin &&
+           std::ranges::any_of(
+               world.processes_of(name, Owner::Is::keeper),
+               [this](std::int64_t keeper) { return !world.keeper_is_paused(keeper); });
+  }
+  /// With the machine goes the exit of whom nobody could look at before, or nobody wrote down.
+  [[nodiscard]] bool is_end_unknown(const std::string& name, const Heartbeat& says) {
+    if (says.ended_by != "a restart of the machine") return says.ended_by.contains("nobody saw");
+    return unseen_.contains(name) || (world.has_lost(name, kHeartbeatFile, ended_[name]) &&
+                                      world.has_lost(name, kJournalFile, ended_[name]));
+  }
   /// A disk that lied has taken all that was known of it, and whoever recovers is told so.
   [[nodiscard]] bool is_lost(const std::string& name) const {
     if (!world.processes_of(name, Owner::Is::agent).empty()) return false;
@@ -79,7 +108,7 @@ class NobodyLeft final : public Check {
       violated(fmt::format("{} counts as done, and its work is not", name));
     }
     if (agent.done && over && says->outcome != WorkOutcome::done && !agent.stop_ordered &&
-        says->outcome != WorkOutcome::orphaned && !says->ended_by.contains("nobody saw")) {
+        says->outcome != WorkOutcome::orphaned && !is_end_unknown(name, *says)) {
       violated(fmt::format("{} did all its work, and counts as {}", name,
                            kWorkOutcomeWords[static_cast<std::size_t>(says->outcome)]));
     }
@@ -132,6 +161,8 @@ class NobodyLeft final : public Check {
   }
 
   std::map<std::string, Duration, std::less<>> ended_;  // awake time of the last end of each
+  // Of whose last life no keeper can have seen the end: in which boot it was.
+  std::map<std::string, std::string> unseen_;
 };
 
 }  // namespace
