@@ -227,6 +227,7 @@ TYPED_TEST(FolderContract, opens_only_paths_that_nobody_else_can_replace) {
   EXPECT_FALSE(folders.open(this->path("way"))) << "the folder itself must be none";
   EXPECT_EQ(folders.real_path(this->path("way/c")).value(), this->path("a/b/c"));
   EXPECT_FALSE(folders.real_path(this->path("none")));
+  EXPECT_FALSE(folders.real_path("")) << "no path is not the working folder";
   this->which_.make_shared(this->path("a/b"));
   EXPECT_FALSE(folders.open(this->path("a/b")));
   EXPECT_FALSE(folders.open(this->path("a/b/c")));

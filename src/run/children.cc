@@ -393,14 +393,13 @@ void Children::bring_next() {
   }
   Child& child = **next;
   child.tried = true;
-  if (!child.seen.agent) {
-    const auto folder = open(child);
-    std::ignore = facts_of(machine_, folder.get(), ChildKeeper::none, child.seen);
+  if (const std::string why = why_not_known(child); !why.empty()) {
+    return take_home(child, fail(why));
   }
   BringHomeOrder order;
   order.child = name_of(child);
   order.into = owner_.worktree;
-  if (child.seen.agent) order.from = child.seen.agent->worktree;
+  order.from = child.seen.agent->worktree;
   if (child.line.note.starts_with(kMerging))
     order.announced = child.line.note.substr(kMerging.size());
   bringing_ = std::make_unique<BringHome>(
@@ -413,6 +412,18 @@ void Children::bring_next() {
         return written;
       },
       [this, &child](const Result<BroughtHome>& brought) { take_home(child, brought); });
+}
+
+/// One that was settled before this keeper came was never looked at. Where its work is only its own
+/// file says: while that cannot be read nobody knows that there is none.
+std::string Children::why_not_known(Child& child) {
+  if (child.seen.agent) return "";
+  std::string problem;
+  const auto folder = open(child, problem);
+  const auto facts = facts_of(machine_, folder.get(), ChildKeeper::none, child.seen);
+  if (child.seen.agent) return "";
+  if (problem.empty()) problem = facts.unreadable;
+  return problem.empty() ? "its folder is gone: merge its branch by hand" : problem;
 }
 
 void Children::take_home(Child& child, const Result<BroughtHome>& brought) {

@@ -105,6 +105,7 @@ class Children {
   void tell_judge(Child& child, SignalBatch& batch);
   void say_once(Child& child, const std::string& text);
   void bring_next();
+  [[nodiscard]] std::string why_not_known(Child& child);
   void take_home(Child& child, const Result<BroughtHome>& brought);
   [[nodiscard]] std::unique_ptr<Folder> open(const Child& child);
   /// nullptr without a problem: there is nothing.

@@ -48,6 +48,27 @@ TEST_F(TreeMerge, brings_it_home_between_two_lives_of_its_lead) {
   family.check();
 }
 
+TEST_F(TreeMerge, asks_again_for_the_work_of_one_that_could_not_be_read) {
+  family.behaves["lead"] = work_for(30min);
+  grow({"coder"});
+  universe.run_for(2min);
+  ASSERT_EQ(family.status("lead", "coder"), "unmerged");
+  const std::string agent_file = family.path("coder", "agent.json");
+  universe.disk.make_unreadable(agent_file);
+  family.kill_both("lead");  // the next keeper never saw it at work
+  family.recover();
+  universe.run_for(2min);
+  EXPECT_EQ(family.status("lead", "coder"), "unmerged");
+  EXPECT_TRUE(is_in(family.inbox("lead"), "is not merged: cannot open " + agent_file));
+  universe.disk.make_readable(agent_file);
+  universe.run_for(40min);
+  EXPECT_EQ(family.merges(), 1);
+  EXPECT_EQ(file("b"), "of coder");
+  EXPECT_EQ(family.status("lead", "coder"), "done");
+  EXPECT_EQ(family.outcome("lead"), "done");
+  family.check();
+}
+
 TEST_F(TreeMerge, keeps_the_branch_of_one_in_conflict_and_tells) {
   family.behaves["coder"] = [](SimSelf& self) {
     self.write("a", "of coder");

@@ -408,6 +408,7 @@ Result<std::string> SimFolders::working_folder() {
 
 Result<std::string> SimFolders::real_path(const std::string& path) {
   if (!handle_->call_disk()) return sim_over();
+  if (path.empty()) return fail("cannot find : Invalid argument");
   SimDisk& disk = handle_->kernel->disk;
   const std::string whole =
       path.starts_with('/') ? path : handle_->row->facts.working_folder + "/" + path;
