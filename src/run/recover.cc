@@ -142,12 +142,15 @@ Result<RecoveryScan> scan_home(Machine& machine, Folder& home) {
   Registries registries(machine);
   Cared cared;
   std::set<std::string> owned;
+  bool knows_all = true;  // a work tree of one that cannot be read is somebody's
   for (KnownAgent& known : *agents) {
     scan.agents.push_back(look_at(machine, known, registries, cared));
-    if (!known.folder) continue;
-    if (const auto agent = read_agent_file(*known.folder)) owned.insert(agent->worktree);
+    const auto agent =
+        known.folder ? read_agent_file(*known.folder) : Result<AgentFile>(fail(known.problem));
+    if (agent) owned.insert(agent->worktree);
+    knows_all = knows_all && agent.has_value();
   }
-  scan.lost_worktrees = lost_worktrees(home, owned);
+  if (knows_all) scan.lost_worktrees = lost_worktrees(home, owned);
   return scan;
 }
 

@@ -423,5 +423,13 @@ TEST_F(TreeRecovery, names_work_trees_that_are_no_agents) {
   EXPECT_EQ(family.scan().lost_worktrees, Words{std::string(Family::kHome) + "/worktrees/lost"});
 }
 
+TEST_F(TreeRecovery, calls_no_work_tree_nobodys_while_an_agent_cannot_be_read) {
+  family.have_repository();
+  family.make_worktree("lost");
+  family.root("lead");
+  universe.disk.make_unreadable(family.path("lead", "agent.json"));
+  EXPECT_EQ(family.scan().lost_worktrees, Words{});
+}
+
 }  // namespace
 }  // namespace tend
