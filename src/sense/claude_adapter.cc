@@ -11,6 +11,7 @@
 #include "base/quote.h"
 #include "sense/agent_adapter.h"
 #include "sense/causes.h"
+#include "sense/written_inputs.h"
 
 namespace tend {
 namespace {
@@ -74,6 +75,7 @@ class ClaudeAdapter final : public AgentAdapter {
     session_asks_ = false;
     last_error_.clear();
     works_.clear();
+    inputs_.clear();
   }
 
   // --- What the model says ----------------------------------------------------------------------
@@ -81,8 +83,47 @@ class ClaudeAdapter final : public AgentAdapter {
   void hear_delta(Object& line) {
     auto event = object_in(line, "event");
     if (!event) return weak();
-    if (text_in(*event, "type") == "ping") return noise();
-    progress(name_in(line, "parent_tool_use_id"));
+    const std::string_view type = text_in(*event, "type");
+    if (type == "ping") return noise();
+    const Part part = part_of(*event, type);
+    const std::string_view task = name_in(line, "parent_tool_use_id");
+    const bool is_new = is_new_part(part, task);
+    is_new || !calls_.go_in_circles(task) ? progress(task) : weak();
+  }
+
+  /// Of an answer that comes piece by piece.
+  struct Part {
+    enum class Is : std::uint8_t { frame, words, tool, input };
+    Is is = Is::frame;
+    std::string_view text;  // the tool's name; a piece of its input
+  };
+
+  Part part_of(Object& event, std::string_view type) {
+    if (type == "content_block_start") {
+      auto block = object_in(event, "content_block");
+      const std::string_view tool = block ? name_in(*block, "name") : std::string_view{};
+      return tool.empty() ? Part{} : Part{.is = Part::Is::tool, .text = tool};
+    }
+    if (type != "content_block_delta") return {};
+    auto delta = object_in(event, "delta");
+    if (!delta) return {};
+    if (text_in(*delta, "type") != "input_json_delta") return {.is = Part::Is::words, .text = {}};
+    return {.is = Part::Is::input, .text = text_in(*delta, "partial_json")};
+  }
+
+  /// A frame only proves that the model answers, and so it does who goes in circles.
+  bool is_new_part(const Part& part, std::string_view task) {
+    switch (part.is) {
+      case Part::Is::tool:
+        return inputs_.begin(task, part.text);
+      case Part::Is::input:
+        return inputs_.add(task, part.text);
+      case Part::Is::words:
+        return true;
+      case Part::Is::frame:
+        break;
+    }
+    return false;
   }
 
   void hear_assistant(Object& line) {
@@ -468,6 +509,7 @@ class ClaudeAdapter final : public AgentAdapter {
   bool session_asks_ = false;
   std::string last_error_;  // of the turn at hand
   std::vector<Work> works_;
+  WrittenInputs inputs_;
 };
 
 }  // namespace

@@ -486,28 +486,6 @@ TEST_F(ClaudeAdapter, unescapes_names_and_does_not_confuse_them) {
   EXPECT_EQ(hear(result_of(R"(a\u0022b)")), "tool-close id=a\"b");
 }
 
-// --- Deltas
-// ---------------------------------------------------------------------------------------
-
-TEST_F(ClaudeAdapter, takes_deltas_for_progress_and_a_ping_for_noise) {
-  EXPECT_EQ(hear(R"({"type":"stream_event","event":{"type":"ping"}})"), "noise");
-  EXPECT_EQ(hear(R"({"type":"stream_event","event":{"type":"content_block_delta"},)"
-                 R"("parent_tool_use_id":null})"),
-            "progress");
-  EXPECT_EQ(hear(R"({"type":"stream_event","event":{"type":"content_block_delta"},)"
-                 R"("parent_tool_use_id":"p"})"),
-            "progress task=p");
-}
-
-TEST_F(ClaudeAdapter, makes_one_signal_of_a_flood_but_keeps_sub_agents_apart) {
-  constexpr std::string_view kLead = R"({"type":"stream_event","event":{"type":"x"}})";
-  constexpr std::string_view kSub =
-      R"({"type":"stream_event","event":{"type":"x"},"parent_tool_use_id":"p"})";
-  EXPECT_EQ(hear.at_once({kLead, kLead, kLead}), "progress");
-  EXPECT_EQ(hear.at_once({kLead, kSub, kSub, kLead}), "progress | progress task=p | progress");
-  EXPECT_EQ(hear.at_once({"?", "?", kLead}), "activity | progress");
-}
-
 // --- What people should know
 // ----------------------------------------------------------------------
 
@@ -593,10 +571,12 @@ TEST_F(ClaudeAdapter, survives_deep_nesting_wherever_it_stands) {
 }
 
 TEST_F(ClaudeAdapter, survives_every_field_with_a_value_of_another_type) {
-  constexpr std::array<std::string_view, 17> kLines{
+  constexpr std::array<std::string_view, 19> kLines{
       R"({"type":"system","subtype":"init","session_id":@})",
       R"({"type":"stream_event","event":@,"parent_tool_use_id":@})",
       R"({"type":"stream_event","event":{"type":@},"parent_tool_use_id":@})",
+      R"({"type":"stream_event","event":{"type":"content_block_start","content_block":@},"parent_tool_use_id":@})",
+      R"({"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":@}}})",
       R"({"type":"assistant","message":@,"parent_tool_use_id":@,"error":@})",
       R"({"type":"assistant","message":{"model":@,"content":@}})",
       R"({"type":"assistant","message":{"content":[@,{"type":"tool_use","id":@,"name":@,"input":@}]}})",

@@ -44,6 +44,8 @@ class OpenCalls {
   /// The how-manieth identical call with the identical result in a row this is; of each sub-agent
   /// apart.
   std::uint32_t count_same(const Call& call, std::uint64_t result);
+  /// Whether the last one that was counted is one of a circle.
+  [[nodiscard]] bool go_in_circles(std::string_view task) const;
 
  private:
   struct Row {

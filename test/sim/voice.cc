@@ -137,9 +137,10 @@ class ClaudeSpeech final : public Speech {
   }
   std::string chatter(std::uint64_t n) override {
     const std::string call = fmt::format("again-{}", n);
+    const std::string begun = begin_answer(call);
     return R"({"type":"stream_event","event":{"type":"ping"}})"
            "\n" +
-           assistant(tool(call, "Bash", R"("command":"make test")"), "") +
+           begun + assistant(tool(call, "Bash", R"("command":"make test")"), "") + end_answer() +
            fmt::format(
                R"({{"type":"user","message":{{"content":[{{"type":"tool_result","tool_use_id":"{}","content":"no such target"}}]}},"parent_tool_use_id":null}})"
                "\n",
@@ -168,6 +169,30 @@ class ClaudeSpeech final : public Speech {
   static std::string tool(const std::string& call, std::string_view name, std::string_view input) {
     return joined({R"({"type":"tool_use","id":")", call, R"(","name":")", name, R"(","input":{)",
                    input, "}}"});
+  }
+  /// What is told of the model's answer while it comes, up to the whole call and after it.
+  std::string begin_answer(const std::string& call) {
+    return joined(
+        {R"({"type":"system","subtype":"status","status":"requesting"})", "\n",
+         part(joined({R"({"type":"message_start","message":{"id":"m)",
+                      std::to_string(messages_ + 1), R"(","role":"assistant","content":[]}})"})),
+         part(joined({R"({"type":"content_block_start","index":0,"content_block":)",
+                      tool(call, "Bash", ""), "}"})),
+         part(input_part(R"({\"command\": )")), part(input_part(R"(\"make test\"})"))});
+  }
+  static std::string end_answer() {
+    return joined({part(R"({"type":"content_block_stop","index":0})"),
+                   part(R"({"type":"message_delta","delta":{"stop_reason":"tool_use"}})"),
+                   part(R"({"type":"message_stop"})")});
+  }
+  static std::string input_part(std::string_view json) {
+    return joined(
+        {R"({"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":")",
+         json, R"("}})"});
+  }
+  static std::string part(std::string_view event) {
+    return joined(
+        {R"({"type":"stream_event","event":)", event, R"(,"parent_tool_use_id":null})", "\n"});
   }
   std::string assistant(std::string_view block, const std::string& of) {
     const std::string_view quote = of.empty() ? "" : "\"";
