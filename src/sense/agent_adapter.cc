@@ -131,18 +131,12 @@ Signal& AgentAdapter::say_open(const OpenCalls::Call& call) {
   return signal;
 }
 
-std::uint32_t AgentAdapter::close_call(std::string_view id, std::string_view result,
-                                       std::string_view task) {
+void AgentAdapter::close_call(std::string_view id, std::string_view result, std::string_view task) {
   OpenCalls::Call* const call = calls_.find(id);
-  if (call == nullptr) {
-    progress(task);
-    return 1;
-  }
+  if (call == nullptr) return progress(task);
   if (call->question) put(Kind::answer).id = kept(call->id);
-  const std::uint32_t same = calls_.count_same(*call, print_of(result));
-  say_closed(*call, same);
+  say_closed(*call, calls_.count_same(*call, print_of(result)));
   calls_.close(*call);
-  return same;
 }
 
 void AgentAdapter::say_closed(const OpenCalls::Call& call, std::uint32_t same) {

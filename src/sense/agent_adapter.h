@@ -60,10 +60,8 @@ class AgentAdapter : public Adapter {
                              std::string_view task = {});
   /// Says that it is open, with what is known of it.
   Signal& say_open(const OpenCalls::Call& call);
-  /// Closes an open call; of any other it is known only that something was answered. Returns how
-  /// often in a row that very call had that very result, with this time.
-  std::uint32_t close_call(std::string_view id, std::string_view result,
-                           std::string_view task = {});
+  /// Closes an open call; of any other it is known only that something was answered.
+  void close_call(std::string_view id, std::string_view result, std::string_view task = {});
   void say_closed(const OpenCalls::Call& call, std::uint32_t same);
 
   void error(std::string_view word, bool final, std::string_view task = {});

@@ -29,7 +29,7 @@ class OpencodeAdapter final : public AgentAdapter {
     if (type == "step_finish") return hear_finish(line);
     if (type == "text" || type == "reasoning") {
       conversation_.said_something |= type == "text";
-      circles_ = false;
+      has_words_ = true;
       return progress();
     }
     if (type == "error") return hear_error(line);
@@ -38,7 +38,7 @@ class OpencodeAdapter final : public AgentAdapter {
     weak();
   }
 
-  void forget() override { rejected_ = step_is_bare_ = circles_ = false; }
+  void forget() override { rejected_ = step_is_bare_ = has_words_ = false; }
 
   /// One that follows another with nothing between them asks the same again, after a silence.
   void hear_step() {
@@ -54,7 +54,7 @@ class OpencodeAdapter final : public AgentAdapter {
   }
 
   /// A step is news by what is told in it: the same call with the same result is none.
-  void go_on() { circles_ ? weak() : progress(); }
+  void go_on() { calls_.go_in_circles("") && !has_words_ ? weak() : progress(); }
 
   void hear_tool(Object& line) {
     auto part = object_in(line, "part");
@@ -76,14 +76,14 @@ class OpencodeAdapter final : public AgentAdapter {
                       in_quotes(tool)));
     }
     say_open(open_call(id, tool, input));
-    circles_ = close_call(id, result) >= kInCircles;
+    close_call(id, result);
+    has_words_ = false;
   }
 
   void hear_finish(Object& line) {
     auto part = object_in(line, "part");
     const std::string_view reason = part ? text_in(*part, "reason") : std::string_view{};
     if (reason == "tool-calls" || reason == "unknown") return go_on();
-    circles_ = false;
     end_turn();
   }
 
@@ -106,9 +106,7 @@ class OpencodeAdapter final : public AgentAdapter {
     if (rejected_ && turn_is_open()) end_turn();
   }
 
-  static constexpr std::uint32_t kInCircles = 3;  // as the judge counts it
-
-  bool circles_ = false;       // the last call was one of so many
+  bool has_words_ = false;     // since the last call
   bool rejected_ = false;      // the last tool was not allowed
   bool step_is_bare_ = false;  // a step has begun, and nothing was told of it yet
 };
