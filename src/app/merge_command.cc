@@ -2,6 +2,7 @@
 #include "app/merge_command.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "act/bring_home.h"
 #include "app/home_option.h"
 #include "run/hire.h"
+#include "run/moment.h"
 #include "store/agent_file.h"
 #include "store/children.h"
 #include "store/home.h"
@@ -18,6 +20,8 @@
 namespace tend {
 namespace {
 
+constexpr Duration kKeeperMayTake = std::chrono::milliseconds{500};
+constexpr Duration kLookAgain = std::chrono::milliseconds{20};
 constexpr std::string_view kMerging = "merging ";  // as its parent's keeper notes it
 
 /// A child, its parent, and where its work goes.
@@ -26,6 +30,8 @@ struct MergeCase {
   AgentFile agent;
   std::unique_ptr<Folder> parent;  // nullptr: it has none, or its work goes elsewhere
   std::string into;
+  std::string announced = "";  // the commit of a merge that another one may have left in its middle
+  bool untold = true;          // who settles it now comes before its parent's keeper
 };
 
 Result<MergeCase> case_of(const Arguments& arguments, Home& home) {
@@ -67,16 +73,21 @@ Result<MergeCase> case_of(const Arguments& arguments, Home& home) {
   return found;
 }
 
+std::string heartbeat_of(const MergeCase& merge) {
+  return merge.child.folder->path() + "/" + std::string(kHeartbeatFile);
+}
+
 ChildLine line_of(const MergeCase& merge, Machine& machine, ChildStatus status,
                   const std::string& note) {
   ChildLine line;
-  line.heartbeat = merge.child.folder->path() + "/" + std::string(kHeartbeatFile);
+  line.heartbeat = heartbeat_of(merge);
   line.team = merge.agent.role;
   line.task_id = merge.agent.task_id;
   line.agent = merge.agent.agent;
   line.status = status;
   line.at = calendar_seconds(machine.clock.wall());
   line.note = note;
+  line.untold = merge.untold;
   return line;
 }
 
@@ -86,15 +97,24 @@ Result<void> write_line(const MergeCase& merge, Machine& machine, ChildStatus st
   return append_child(*merge.parent, line_of(merge, machine, status, note));
 }
 
-/// The commit of a merge that another one may have left in its middle.
-std::string announced_before(const MergeCase& merge) {
-  if (!merge.parent) return "";
+/// The keeper holds it for a moment, to tell of the merge before this one.
+Result<std::unique_ptr<File>> wait_for_registry(Machine& machine, Folder& parent) {
+  const Instant until = machine.clock.now() + kKeeperMayTake;
+  while (true) {
+    auto lock = lock_registry(parent);
+    if (!lock || *lock != nullptr || machine.clock.now() >= until) return lock;
+    let_pass(machine, kLookAgain);
+  }
+}
+
+/// Requires the lock of the registry.
+void look_at_line(MergeCase& merge) {
   const auto read = read_children(*merge.parent);
-  if (!read) return "";
-  const std::string heartbeat = merge.child.folder->path() + "/" + std::string(kHeartbeatFile);
-  const auto line = std::ranges::find(read->children, heartbeat, &ChildLine::heartbeat);
-  const bool is_announced = line != read->children.end() && line->note.starts_with(kMerging);
-  return is_announced ? line->note.substr(kMerging.size()) : "";
+  if (!read) return;
+  const auto line = std::ranges::find(read->children, heartbeat_of(merge), &ChildLine::heartbeat);
+  if (line == read->children.end()) return;
+  merge.untold = !is_closed(*line);
+  if (line->note.starts_with(kMerging)) merge.announced = line->note.substr(kMerging.size());
 }
 
 Result<BroughtHome> bring(Home& home, const MergeCase& merge) {
@@ -103,7 +123,7 @@ Result<BroughtHome> bring(Home& home, const MergeCase& merge) {
   order.child = merge.agent.agent;
   order.from = merge.agent.worktree;
   order.into = merge.into;
-  order.announced = announced_before(merge);
+  order.announced = merge.announced;
   const BringHome work(
       home.machine, std::move(order),
       [&](const std::string& commit) {
@@ -123,17 +143,18 @@ Result<BroughtHome> bring(Home& home, const MergeCase& merge) {
 int merge_command(const Arguments& arguments, World& world) {
   auto home = open_home(world);
   if (!home) return complain(world, "merge", home.error().text, kExitUsage);
-  const auto merge = case_of(arguments, *home);
+  auto merge = case_of(arguments, *home);
   if (!merge) return complain(world, "merge", merge.error().text, kExitNo);
   std::unique_ptr<File> registry;
   if (merge->parent) {
-    auto lock = lock_registry(*merge->parent);
+    auto lock = wait_for_registry(home->machine, *merge->parent);
     if (!lock) return complain(world, "merge", lock.error().text, kExitNo);
     if (*lock == nullptr) {
       return complain(world, "merge", "its parent is dispatching or merging just now; try again",
                       kExitNo);
     }
     registry = *std::move(lock);
+    look_at_line(*merge);
   }
   const auto brought = bring(*home, *merge);
   const bool is_home = brought && brought->home;

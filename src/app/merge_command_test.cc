@@ -13,6 +13,8 @@ using namespace std::chrono_literals;
 
 class MergeCommand : public Growing {
  protected:
+  using Lines = std::vector<std::string>;
+
   MergeCommand() { family.have_merging_child("coder"); }
   /// The child has ended well, its lead works on.
   void grow() {
@@ -31,6 +33,28 @@ class MergeCommand : public Growing {
   }
   std::string file(const std::string& name) {
     return universe.disk.read(std::string(Family::kWork) + "/" + name).value_or("");
+  }
+  /// The child has ended well while nobody kept its lead.
+  void grow_without_keeper() {
+    start_lead();
+    family.dispatch("lead", "coder");
+    universe.run_for(10s);
+    family.cannot_be_kept["lead"] = true;
+    family.kill_keepers("lead");
+    universe.run_for(1min);
+    ASSERT_TRUE(family.over("coder"));
+    ASSERT_EQ(children_of("lead"), std::vector<std::string>{"coder active"});
+  }
+  void keep_lead_again() {
+    family.cannot_be_kept["lead"] = false;
+    family.put_keeper_on("lead");
+    universe.run_for(1min);
+  }
+  /// What its lead was told of the end of the child.
+  std::vector<std::string> told_of_end() {
+    auto told = family.inbox("lead");
+    std::erase_if(told, [](const std::string& line) { return !line.starts_with("child-done: "); });
+    return told;
   }
   void change_in_work(const std::string& name, const std::string& text) {
     universe.disk.write(std::string(Family::kWork) + "/" + name, text);
@@ -155,6 +179,70 @@ TEST_F(MergeCommand, that_died_in_its_middle_is_made_good_when_its_lead_ends_in_
   universe.run_for(3min);
   EXPECT_EQ(work().merging, "");
   EXPECT_EQ(family.merges(), 1);
+}
+
+TEST_F(MergeCommand, before_the_keeper_saw_the_end_leaves_that_to_be_told) {
+  grow_without_keeper();
+  ASSERT_EQ(merge().exit, kExitYes);
+  EXPECT_EQ(children_of("lead"), std::vector<std::string>{"coder done"});
+  EXPECT_TRUE(family.registered("lead", "coder").untold);
+  EXPECT_EQ(told_of_end(), Lines{});
+  keep_lead_again();
+  EXPECT_EQ(told_of_end(), Lines{"child-done: coder (coding) finished"});
+  EXPECT_EQ(children_of("lead"), std::vector<std::string>{"coder done"});
+  EXPECT_FALSE(family.registered("lead", "coder").untold);
+  EXPECT_TRUE(family.registered("lead", "coder").note.starts_with("merged as "));
+}
+
+TEST_F(MergeCommand, before_a_keeper_that_runs_saw_the_end_leaves_that_to_be_told) {
+  universe.hints = SimHints::none;
+  start_lead();
+  family.dispatch("lead", "coder");
+  while (!family.over("coder")) universe.run_for(100ms);
+  ASSERT_EQ(children_of("lead"), std::vector<std::string>{"coder active"});
+  ASSERT_EQ(merge().exit, kExitYes);
+  universe.run_for(1min);
+  EXPECT_EQ(told_of_end(), Lines{"child-done: coder (coding) finished"});
+  EXPECT_EQ(family.last_told("lead", "coder"), "finished");
+}
+
+TEST_F(MergeCommand, leaves_nothing_to_be_told_that_a_keeper_told_before_it_died) {
+  grow();
+  ASSERT_EQ(told_of_end().size(), 1U);
+  ChildLine line = family.registered("lead", "coder");
+  line.status = ChildStatus::active;
+  family.cannot_be_kept["lead"] = true;
+  family.kill_keepers("lead");
+  universe.disk.append(family.path("lead", ".children"), format_child_line(line) + "\n");
+  ASSERT_EQ(merge().exit, kExitYes);
+  keep_lead_again();
+  EXPECT_EQ(told_of_end().size(), 1U);
+  EXPECT_FALSE(family.registered("lead", "coder").untold);
+}
+
+TEST_F(MergeCommand, that_died_in_its_middle_is_still_announced_when_the_end_was_told) {
+  grow_without_keeper();
+  universe.version_control_takes = 10s;
+  const auto asker = family.agents("lead").front();
+  universe.after(27s, [&] {
+    for (const std::int64_t pid : universe.pids("tend")) universe.kill(pid);
+  });
+  EXPECT_THROW(tend_below(asker, {"merge", "coder"}, variables_of("lead")), SimKilled);
+  ASSERT_NE(work().merging, "") << "it was in its middle";
+  keep_lead_again();
+  ASSERT_EQ(told_of_end().size(), 1U);
+  EXPECT_TRUE(told_of_end().front().ends_with("`tend merge coder` brings it here"));
+  EXPECT_EQ(family.registered("lead", "coder").note, "merging " + work().merging);
+  EXPECT_FALSE(family.registered("lead", "coder").untold);
+}
+
+TEST_F(MergeCommand, waits_while_the_keeper_writes_what_became_of_another) {
+  grow();
+  const auto folder = universe.machine("other").folders.open(family.folders["lead"]);
+  auto held = lock_registry(**folder);
+  ASSERT_TRUE(held && *held);
+  universe.after(200ms, [&] { held->reset(); });
+  EXPECT_EQ(merge().exit, kExitYes);
 }
 
 TEST_F(MergeCommand, keeps_what_was_announced_while_version_control_fails) {

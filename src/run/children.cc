@@ -25,6 +25,8 @@ constexpr std::uint32_t kBegunAtOnce = 4;  // the others a moment later: a reboo
 constexpr Duration kNextToBegin = 250ms;
 constexpr std::size_t kManySettled = 64;  // lines that are worth a compaction
 constexpr std::string_view kMerging = "merging ";
+constexpr std::string_view kChildDone = "child-done";
+constexpr std::string_view kChildGone = "child-gone";
 
 bool is_over(const Heartbeat& says) { return is_terminal(says.status); }
 
@@ -107,8 +109,8 @@ std::unique_ptr<Folder> Children::open(const Child& child) {
 }
 
 std::uint32_t Children::unsettled() const {
-  return static_cast<std::uint32_t>(std::ranges::count_if(
-      children_, [](const auto& child) { return !is_settled(child->line.status); }));
+  return static_cast<std::uint32_t>(
+      std::ranges::count_if(children_, [](const auto& child) { return !is_closed(child->line); }));
 }
 
 bool Children::all_over() const {
@@ -123,6 +125,7 @@ bool Children::all_over() const {
 void Children::look(SignalBatch& batch, const Care& care) {
   read_registry();
   next_.reset();
+  tell_of_settled();
   for (const auto& child : children_) {
     if (!is_settled(child->line.status)) look_at(*child, care);
     tell_judge(*child, batch);
@@ -236,9 +239,7 @@ void Children::carry_out(Child& child, const ChildPlan& plan, const Care& care) 
     case Bucket::settled:
       return end(child, ChildStatus::done, plan.why, end_words(child));
     case Bucket::merge:
-      return end(child, ChildStatus::unmerged, plan.why,
-                 fmt::format("{}. Its work is in {}; `tend merge {}` brings it here",
-                             end_words(child), child.seen.agent->worktree, name_of(child)));
+      return end(child, ChildStatus::unmerged, plan.why, unmerged_words(child));
     case Bucket::tell:
       return end(
           child, ChildStatus::gone, plan.why,
@@ -299,6 +300,7 @@ void Children::settle(Child& child, ChildStatus status, const std::string& note)
   ChildLine line = child.line;
   line.status = status;
   line.note = note;
+  line.untold = line.untold && !child.end_told;
   line.at = calendar_seconds(machine_.clock.wall());
   if (auto written = append_child(owner_.folder, line); !written) {
     return say_once(child, written.error().text);  // the next look tries again
@@ -309,10 +311,50 @@ void Children::settle(Child& child, ChildStatus status, const std::string& note)
 /// Told first: what is settled is never looked at again. The same told twice is heard once.
 void Children::end(Child& child, ChildStatus status, const std::string& why,
                    const std::string& text) {
-  const char* const kind = status == ChildStatus::gone ? "child-gone" : "child-done";
+  const std::string kind(status == ChildStatus::gone ? kChildGone : kChildDone);
   if (!child.end_told && !tell_lead(child, kind, text)) return;  // the next look tries again
   child.end_told = true;
   settle(child, status, why);
+}
+
+/// Whom `tend merge` settled: its lead hears of that end as of any other. Under the lock, as what a
+/// merge has announced meanwhile must not be written over.
+void Children::tell_of_settled() {
+  const auto is_untold = [](const auto& child) { return child->line.untold; };
+  if (std::ranges::none_of(children_, is_untold)) return;
+  const auto lock = lock_registry(owner_.folder);
+  if (!lock || *lock == nullptr) {
+    next_ = machine_.clock.now() + kNextToBegin;
+    return;
+  }
+  read_registry();
+  for (const auto& child : children_) {
+    if (is_untold(child)) tell_of_settled(*child);
+  }
+}
+
+void Children::tell_of_settled(Child& child) {
+  std::string problem;
+  const auto folder = open(child, problem);
+  const ChildFacts facts = facts_of(machine_, folder.get(), child.keeper, child.seen);
+  if (problem.empty()) problem = facts.unreadable;
+  if (!problem.empty()) {
+    return say_once(child,
+                    fmt::format("the end of {} is not told yet: {}", name_of(child), problem));
+  }
+  child.end_told = child.end_told || is_told(child);
+  const bool is_home = child.line.status == ChildStatus::done || !child.seen.agent;
+  end(child, child.line.status, child.line.note,
+      is_home ? end_words(child) : unmerged_words(child));
+}
+
+/// By a keeper before this one, that died before it could settle it.
+bool Children::is_told(const Child& child) {
+  const auto inbox = read_inbox(owner_.folder);
+  return inbox && std::ranges::any_of(inbox->messages, [&](const InboxMessage& message) {
+           return message.folder == child.folder && message.life == child.seen.says.life &&
+                  (message.kind == kChildDone || message.kind == kChildGone);
+         });
 }
 
 /// What its lead should know: in the file that it reads, and for people who follow.
@@ -337,12 +379,18 @@ std::string Children::end_words(const Child& child) {
   const Heartbeat& says = child.seen.says;
   std::string words = name_of(child);
   if (!child.line.team.empty() && child.line.team != words) words += " (" + child.line.team + ")";
+  // Who was merged had ended well, whatever became of its last word.
   words +=
-      says.outcome == WorkOutcome::done
+      says.outcome == WorkOutcome::done || child.line.untold
           ? " finished"
           : fmt::format(" ended, {}", kWorkOutcomeWords[static_cast<std::size_t>(says.outcome)]);
   if (!says.note.empty()) words += ": " + on_one_line(says.note);
   return words;
+}
+
+std::string Children::unmerged_words(const Child& child) {
+  return fmt::format("{}. Its work is in {}; `tend merge {}` brings it here", end_words(child),
+                     child.seen.agent->worktree, name_of(child));
 }
 
 void Children::pass_on(const Intent& intent) {

@@ -99,6 +99,9 @@ class Children {
   void begin(Child& child, bool again);
   [[nodiscard]] KeeperProgram program_for(const Child& child);
   void settle(Child& child, ChildStatus status, const std::string& note);
+  void tell_of_settled();
+  void tell_of_settled(Child& child);
+  [[nodiscard]] bool is_told(const Child& child);
   bool tell_lead(Child& child, const std::string& kind, const std::string& text);
   void end(Child& child, ChildStatus status, const std::string& why, const std::string& text);
   void tell_if_held(Child& child);
@@ -112,6 +115,7 @@ class Children {
   [[nodiscard]] std::unique_ptr<Folder> open(const Child& child, std::string& problem);
   [[nodiscard]] static std::string name_of(const Child& child);
   [[nodiscard]] static std::string end_words(const Child& child);
+  [[nodiscard]] static std::string unmerged_words(const Child& child);
 
   Machine& machine_;
   Owner owner_;

@@ -55,7 +55,7 @@ std::string folder_of_heartbeat(std::string_view heartbeat) {
 
 std::string format_child_line(const ChildLine& line) {
   const std::string task_id = one_line(line.task_id, kLongestName);
-  return to_line({
+  WriteJson json{
       {"heartbeat", line.heartbeat},
       {"team", one_line(line.team, kLongestName)},
       {"task_id", task_id.empty() ? WriteJson(nullptr) : WriteJson(task_id)},
@@ -63,7 +63,9 @@ std::string format_child_line(const ChildLine& line) {
       {"agent", one_line(line.agent, kLongestName)},
       {"at", rounded_seconds(line.at)},
       {"note", one_line(line.note, kLongestNote)},
-  });
+  };
+  if (line.untold) json["untold"] = true;
+  return to_line(json);
 }
 
 Result<ChildLine> parse_child_line(std::string_view line) {
@@ -82,6 +84,7 @@ Result<ChildLine> parse_child_line(std::string_view line) {
       .agent = shown_text(*object, "agent", kLongestName),
       .at = calendar_field(*object, "at"),
       .note = shown_text(*object, "note", kLongestNote),
+      .untold = flag_field(*object, "untold"),
   };
 }
 

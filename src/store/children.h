@@ -4,8 +4,9 @@
 //   {"heartbeat":"/…/coding/20260308-211516-k2/.heartbeat","team":"coding","task_id":"t1",
 //    "status":"active","agent":"coder","at":1773002269.25,"note":""}
 //
-// Other systems write the first four fields only. A line is written before the child starts: what
-// is `requested` and never started is started by the next scan.
+// `"untold":true` is there as long as its parent has not heard how it ended: `tend merge` was
+// first. Other systems write the first four fields only. A line is written before the child starts:
+// what is `requested` and never started is started by the next scan.
 #pragma once
 
 #include <array>
@@ -45,12 +46,16 @@ struct ChildLine {
   std::string team;       // its role
   std::string task_id;    // of the lead's tool call that asked for it; "" if none
   ChildStatus status = ChildStatus::requested;
-  std::string agent;  // its name; "" in a file of another system
-  double at = 0;      // by the calendar
-  std::string note;   // why, for people
+  std::string agent;    // its name; "" in a file of another system
+  double at = 0;        // by the calendar
+  std::string note;     // why, for people
+  bool untold = false;  // settled, and its parent was not told
 
   bool operator==(const ChildLine&) const = default;
 };
+
+/// Its parent's keeper has nothing more to do about it, not even to tell of its end.
+inline bool is_closed(const ChildLine& line) { return is_settled(line.status) && !line.untold; }
 
 /// The folder of the agent whose heartbeat this is; "" if it is no absolute path of one.
 std::string folder_of_heartbeat(std::string_view heartbeat);

@@ -65,6 +65,15 @@ TEST(ChildLine, comes_back_as_it_was_in_every_status) {
             ChildLine{.heartbeat = "/a/.heartbeat"});
 }
 
+TEST(ChildLine, says_that_an_end_was_not_told_only_as_long_as_it_was_not) {
+  ChildLine line = child("k2", ChildStatus::done);
+  EXPECT_TRUE(is_closed(line));
+  line.untold = true;
+  EXPECT_FALSE(is_closed(line));
+  EXPECT_TRUE(format_child_line(line).ends_with(R"(,"untold":true})"));
+  EXPECT_EQ(parsed(format_child_line(line)), line);
+}
+
 TEST(ChildLine, of_another_system_is_enough) {
   EXPECT_EQ(parsed(R"({"heartbeat":"/s/art/1/.heartbeat","team":"art","task_id":null,)"
                    R"("status":"active"})"),
