@@ -51,8 +51,10 @@ constexpr Duration kClaudeLadder[] = {550ms,   1020ms,  2240ms,  4740ms,  9780ms
 constexpr Duration kCodexLadder[] = {3370ms, 3430ms, 3850ms, 4380ms, 6180ms};
 constexpr Duration kGeminiLadder[] = {210s};   // ten times, and not a word
 constexpr Duration kOpencodeLadder[] = {75s};  // six times, the same
-constexpr Duration kWaitsItself = 60s;         // for what ends sooner
-constexpr Duration kOwnTimeout = 600s;         // of a model that says nothing
+/// Of every OpenCode of a user, where each message of a sub-agent is kept: a weak sign of them all.
+constexpr const char* kOpencodeLog = "/home/user/.local/share/opencode/opencode.db-wal";
+constexpr Duration kWaitsItself = 60s;  // for what ends sooner
+constexpr Duration kOwnTimeout = 600s;  // of a model that says nothing
 
 std::span<const Duration> ladder_of(Voice voice) {
   switch (voice) {
@@ -324,6 +326,7 @@ class Model : public std::enable_shared_from_this<Model> {
     }
     after(pause, [this, call, left, pause] {
       tell(speech_->say_as_subagent(call, ++said_), tool_patience({}));
+      if (plan_.voice == Voice::opencode) self_.write(kOpencodeLog, std::to_string(said_));
       speak_as_subagent(call, left - pause);
     });
   }
@@ -737,7 +740,7 @@ class Model : public std::enable_shared_from_this<Model> {
     if (patience == kNoLimit) return kNoLimit;
     const bool weak = kind == StepKind::spin || kind == StepKind::chatter ||
                       kind == StepKind::hang_child || kind == StepKind::hang_tool ||
-                      shares_worktree();
+                      shares_worktree() || plan_.voice == Voice::opencode;
     Duration bound = weak ? 2 * patience : patience;
     if (shares_worktree())
       bound += patience;  // the last thing that another did there before its end
