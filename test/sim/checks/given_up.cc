@@ -34,8 +34,9 @@ class GivenUp final : public Check {
   void on_life(const AgentTruth& agent) override {
     const auto held = held_.find(agent.plan->name);
     if (held == held_.end()) return;
-    // What ended with the machine is begun with it, whoever refused it before.
-    if (agent.lives.back().process.boot_id != held->second.boot) {
+    // What ended with the machine is begun with it, whoever refused it before; and the end of one
+    // that was back, before anybody looked at what its return cost, has a price of its own.
+    if (agent.lives.back().process.boot_id != held->second.boot || held->second.back > 0) {
       held_.erase(held);
       return;
     }
