@@ -634,11 +634,14 @@ const SimNode* SeededWorld::file_of(const std::string& agent, std::string_view n
 }
 
 std::optional<Heartbeat> SeededWorld::heartbeat_of(const std::string& agent) const {
-  const std::string folder = folder_of(agent);
+  return heartbeat_in(folder_of(agent));
+}
+
+std::optional<Heartbeat> SeededWorld::heartbeat_in(const std::string& folder) const {
   if (folder.empty()) return std::nullopt;
   const SimNodePtr& file = universe.disk.find(folder + "/" + std::string(kHeartbeatFile));
   if (file == nullptr) return std::nullopt;
-  auto& [text, says] = heartbeats_[agent];  // asked for by many, and seldom new
+  auto& [text, says] = heartbeats_[folder];  // asked for by many, and seldom new
   if (text != file->bytes) {
     text = file->bytes;
     auto read = parse_heartbeat(text);

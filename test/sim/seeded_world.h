@@ -125,6 +125,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   [[nodiscard]] std::vector<std::int64_t> processes_of(const std::string& agent,
                                                        Owner::Is what) const;
   [[nodiscard]] std::optional<Heartbeat> heartbeat_of(const std::string& agent) const;
+  [[nodiscard]] std::optional<Heartbeat> heartbeat_in(const std::string& folder) const;
   [[nodiscard]] std::string folder_of(const std::string& agent) const;
   [[nodiscard]] const std::vector<Unfit>& unfit() const { return unfit_; }
   /// When the last fault was over, so far; zero if there was none.
@@ -402,7 +403,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   std::deque<std::vector<std::string>> orders_;  // commands that a person types
   std::deque<std::string> reloads_;              // folders
   mutable std::map<std::string, std::pair<std::string, std::optional<Heartbeat>>, std::less<>>
-      heartbeats_;  // the last that was read, by agent
+      heartbeats_;  // the last that was read, by folder
   /// Whether a heartbeat says that its agent is over. One that says something else is another file.
   struct Ending {
     std::uint64_t as_of = 0;  // of the names on the disk

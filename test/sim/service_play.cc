@@ -215,20 +215,21 @@ std::shared_ptr<void> SeededWorld::be_service(Machine& machine, std::size_t i) {
     machine.loop.stop();
     return nullptr;
   }
+  const std::string agent = folder_of(plan.agent);
   const auto wrote = [this, i, self](const std::string& path) {
     const std::string part = part_of(scenario.services[i], path);
     if (!part.empty()) note_beat(i, self, part);
   };
   auto serving = std::make_shared<Serving>(machine, *std::move(home), wrote);
-  serving->service =
-      std::make_unique<Service>(serving->desk, *std::move(folder),
-                                settings_of(plan, truth_.services[i], folder_of(plan.agent)));
+  serving->service = std::make_unique<Service>(serving->desk, *std::move(folder),
+                                               settings_of(plan, truth_.services[i], agent));
   const auto began = serving->service->begin();
   if (!began && trace) say(fmt::format("{} cannot begin: {}", plan.name, began.error().text));
   if (!began || *began != Service::Began::at_work) {
     machine.loop.stop();
     return serving;
   }
+  truth_.services[i].agent = agent;
   note_service(i, self);
   return serving;
 }

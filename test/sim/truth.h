@@ -157,6 +157,7 @@ struct ServiceTruth {
   Duration since{};                              // the last of them did
   Duration stopped_until{};                      // zero: it never was
   std::map<std::string, std::uint64_t> written;  // by it, beats by the part
+  std::string agent;                             // its folder: its name may be another's by now
   ProcessId guest;                               // the last one; pid 0: there was none
   std::string guest_id;                          // as its registry calls it
   std::uint64_t guests = 0;                      // so far

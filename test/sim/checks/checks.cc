@@ -105,21 +105,22 @@ bool is_there(SeededWorld& world, const ProcessId& process) {
 }  // namespace
 
 bool is_subject_over(SeededWorld& world, std::size_t service) {
-  const std::string& agent = world.scenario.services[service].agent;
-  if (agent.empty()) {
-    const ProcessId& subject = world.truth().services[service].subject;
+  const ServiceTruth& truth = world.truth().services[service];
+  if (world.scenario.services[service].agent.empty()) {
+    const ProcessId& subject = truth.subject;
     return subject.pid != 0 && !is_there(world, subject);
   }
-  const auto says = world.heartbeat_of(agent);
+  const auto says = world.heartbeat_in(truth.agent);
   return says && is_terminal(says->status);
 }
 
 bool is_subject_at_work(SeededWorld& world, std::size_t service) {
   using enum Verdict;
   const std::string& agent = world.scenario.services[service].agent;
-  ProcessId process = world.truth().services[service].subject;
+  const ServiceTruth& truth = world.truth().services[service];
+  ProcessId process = truth.subject;
   if (!agent.empty()) {
-    const auto says = world.heartbeat_of(agent);
+    const auto says = world.heartbeat_in(truth.agent);
     if (!says || is_terminal(says->status)) return false;
     if (world.processes_of(agent, Owner::Is::keeper).empty()) return false;
     constexpr Verdict kNot[] = {stalled, dead, looping, orphaned, finished};
