@@ -119,7 +119,7 @@ TEST(DrawScenario, keeps_trees_small_and_lets_only_speaking_agents_dispatch) {
       ASSERT_LE(depth_of(scenario, agent), 4U) << seed;
       if (agent.parent.empty()) continue;
       const Voice above = agent_named(scenario, agent.parent).voice;
-      ASSERT_TRUE(above == Voice::claude || above == Voice::codex) << seed;
+      ASSERT_TRUE(speaks(above) && above != Voice::opencode) << seed;
     }
   }
 }
@@ -369,6 +369,38 @@ TEST(DrawScenario, has_agents_that_are_refused_in_some_worlds_and_in_none_that_i
   }
   EXPECT_GT(many, kSeeds / 20);
   EXPECT_LT(many, kSeeds / 3);
+}
+
+TEST(DrawScenario, has_other_agents_in_some_worlds_and_in_none_that_is_compared) {
+  const auto is_other = [](const AgentPlan& agent) {
+    return agent.wrapped || agent.voice == Voice::gemini || agent.voice == Voice::opencode;
+  };
+  std::uint64_t many = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Scenario drawn = draw_scenario(seed, {});
+    many += std::ranges::any_of(drawn.agents, is_other) ? 1U : 0U;
+    const Scenario compared = draw_scenario(seed, {.policy = "agent", .faults = {}});
+    ASSERT_TRUE(std::ranges::none_of(compared.agents, is_other)) << seed;
+  }
+  EXPECT_GT(many, kSeeds / 10);
+  EXPECT_LT(many, kSeeds / 4);
+}
+
+TEST(DrawScenario, has_other_agents_do_only_what_they_were_seen_to_do) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (const AgentPlan& agent : draw_scenario(seed, {}).agents) {
+      if (agent.voice == Voice::gemini) ASSERT_TRUE(agent.wrapped) << seed;
+      if (agent.voice != Voice::gemini && agent.voice != Voice::opencode) continue;
+      ASSERT_FALSE(agent.is_asked()) << seed;
+      for (const Step& step : agent.steps) {
+        using enum StepKind;
+        const bool is_held = step.kind == rate_limit || step.kind == overload;
+        const bool is_claudes =
+            step.kind == ask || step.kind == limit_exit || step.kind == timeout_exit;
+        ASSERT_FALSE(is_held || is_claudes) << seed;
+      }
+    }
+  }
 }
 
 TEST(DrawScenario, draws_as_many_agents_of_a_policy_as_were_wished_for) {

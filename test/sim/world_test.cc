@@ -109,6 +109,32 @@ TEST(World, with_services_has_the_same_hash_too) {
   }
 }
 
+/// A Gemini behind its wrapper, which works for half an hour.
+Scenario wrapped_world(std::uint64_t strikes) {
+  Scenario scenario =
+      draw_scenario(1, {.hours = 1h, .policy = "", .faults = {}, .all_faults = false});
+  scenario.agents = {{.name = "lead1",
+                      .parent = "",
+                      .voice = Voice::gemini,
+                      .wrapped = true,
+                      .steps = {{.kind = StepKind::talk, .takes = 30min, .child = {}}}}};
+  scenario.faults = {
+      {.kind = FaultKind::kill_agent, .at = 10min, .whom = "lead1", .number = strikes}};
+  scenario.settles = 2h;
+  return scenario;
+}
+
+TEST(World, whose_agent_was_killed_behind_its_wrapper_or_before_it_brings_it_back_once) {
+  for (const std::uint64_t strikes : {0U, 1U}) {
+    const Scenario scenario = wrapped_world(strikes);
+    const Outcome once = SeededWorld(scenario).play();
+    EXPECT_EQ(once.digest, SeededWorld(scenario).play().digest) << strikes;
+    EXPECT_EQ(once.violations.size(), 0U) << strikes;
+    EXPECT_EQ(once.lives, 2U) << strikes;
+    EXPECT_EQ(once.finished, 1U) << strikes;
+  }
+}
+
 TEST(World, whose_root_cannot_be_started_is_no_success) {
   Scenario scenario = draw_scenario(1, {.hours = 1h, .agents = 1, .policy = "", .faults = {}});
   scenario.agents.front().name = "../../x";

@@ -107,6 +107,30 @@ TEST_F(SimProcesses, are_zombies_while_their_parent_is_stopped) {
   EXPECT_EQ(process->look().exit, exited(0));
 }
 
+TEST_F(SimProcesses, hear_how_each_child_ended_unless_they_are_over) {
+  universe.behaviours["child"] = [](SimSelf& self) { self.exit_after(5s, 7); };
+  universe.behaviours["worker"] = [](SimSelf& self) {
+    self.when_child_ends([](SimSelf& me, std::int64_t pid, const ExitStatus& exit) {
+      me.print(std::to_string(pid) + " " + std::to_string(exit.value) + "\n");
+    });
+    self.spawn({.command = {"child"}, .environment = {}});
+  };
+  const auto heard = [this](bool is_killed) {
+    Launch launch;
+    launch.command = {"worker"};
+    launch.output = "/home/user/heard";
+    const auto process = std::move(spawn(launch)->release().value());
+    universe.run_for(1s);
+    const std::string child = std::to_string(universe.pids("child").back());
+    if (is_killed) universe.kill(process->id().pid);
+    universe.run_for(10s);
+    return std::pair(child + " 7\n", universe.disk.read("/home/user/heard").value_or(""));
+  };
+  const auto [words, said] = heard(false);
+  EXPECT_EQ(said, words);
+  EXPECT_EQ(heard(true).second, said);
+}
+
 TEST_F(SimProcesses, end_by_signals_as_they_do_by_default) {
   universe.behaviours["worker"] = [](SimSelf&) {};
   for (const auto& [kill, number] :
