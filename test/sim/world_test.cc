@@ -145,7 +145,11 @@ TEST(World, whose_root_cannot_be_started_is_no_success) {
 }
 
 TEST(World, has_a_check_for_each_name_of_what_may_be_late) {
-  SeededWorld world(draw_scenario(1, {.hours = 1h, .policy = "", .faults = {}}));
+  using enum FaultKind;
+  SeededWorld world(draw_scenario(1, {.hours = 1h,
+                                      .policy = "",
+                                      .faults = {kill_patrol, kill_contender, kill_service},
+                                      .all_faults = false}));
   const auto checks = make_checks(world);
   for (const std::string_view name : kChecksOfLiveness) {
     const auto named = [&](const auto& check) { return check->name() == name; };
