@@ -68,8 +68,8 @@ bool ended_for_good(const WorkerFacts& worker) {
           worker.end == ChildEnd::none);
 }
 
-/// One interval after its end: its keeper may just be closing the task. The end says by the calendar
-/// when it was, and that may have been put back since: who is seen to be over is over.
+/// One interval after its end: its keeper may just be closing the task. The end says by the
+/// calendar when it was, and that may have been put back since: who is seen to be over is over.
 Duration after_grace(const Look& look) {
   const std::optional<Duration>& ended = look.facts.worker.ended_ago;
   const Duration said =

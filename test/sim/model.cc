@@ -683,7 +683,7 @@ class Model : public std::enable_shared_from_this<Model> {
     hang.since = world_.elapsed();
     hang.bound = bound_of(kind, patience);
     if (life().over) hang.over = hang.since;  // what is left of a life is nobody's to find
-    if (dice_.number() % 3 == 0) {  // nothing polite reaches it any more
+    if (dice_.number() % 3 == 0) {            // nothing polite reaches it any more
       self_.ignore(Kill::interrupt);
       self_.ignore(Kill::terminate);
     }

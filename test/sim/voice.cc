@@ -240,8 +240,6 @@ class CodexSpeech final : public Speech {
   }
   std::string open_background(const std::string& call) override { return open(call, {}) + say(0); }
   std::string wake_from_background(const std::string& call) override { return close(call); }
-  std::string begin_compaction() override { return ""; }
-  std::string end_compaction() override { return ""; }
   std::string hold_until(WallTime /*until*/) override { return hold({}); }
   std::string hold(Duration /*retry*/) override {
     return R"_({"type":"error","message":"Reconnecting... 1/5 (429 Too Many Requests)"})_"
@@ -266,7 +264,6 @@ class CodexSpeech final : public Speech {
                "\n",
                call);
   }
-  std::string ask(const std::string& /*call*/) override { return ""; }
   std::string chatter(std::uint64_t n) override {
     return fmt::format(
         R"({{"type":"item.started","item":{{"id":"again-{0}","type":"command_execution","command":"make test","status":"in_progress"}}}})"
@@ -308,11 +305,6 @@ class GeminiSpeech final : public Speech {
   }
   std::string open_background(const std::string& call) override { return open(call, {}) + say(0); }
   std::string wake_from_background(const std::string& call) override { return close(call); }
-  std::string begin_compaction() override { return ""; }
-  std::string end_compaction() override { return ""; }
-  std::string hold_until(WallTime /*until*/) override { return ""; }
-  std::string hold(Duration /*retry*/) override { return ""; }
-  std::string retry(int /*n*/, Duration /*wait*/, int /*status*/) override { return ""; }
   std::string give_up(std::optional<int> status) override {
     return fmt::format(
         R"_({{"type":"result","status":"error","error":{{"type":"unknown","message":"[API Error: {{\"error\":{{\"code\":{},\"message\":\"scripted\",\"status\":\"INTERNAL\"}}}}]"}}}})_"
@@ -325,7 +317,6 @@ class GeminiSpeech final : public Speech {
                call,
                R"("status":"error","error":{"type":"tool_not_registered","message":"Tool \"run_shell_command\" not found."})");
   }
-  std::string ask(const std::string& /*call*/) override { return ""; }
   std::string chatter(std::uint64_t n) override {
     const std::string call = fmt::format("again-{}", n);
     return use(call, "make test") +
@@ -366,11 +357,6 @@ class OpencodeSpeech final : public Speech {
   }
   std::string open_background(const std::string& /*call*/) override { return say(0); }
   std::string wake_from_background(const std::string& call) override { return close(call); }
-  std::string begin_compaction() override { return ""; }
-  std::string end_compaction() override { return ""; }
-  std::string hold_until(WallTime /*until*/) override { return ""; }
-  std::string hold(Duration /*retry*/) override { return ""; }
-  std::string retry(int /*n*/, Duration /*wait*/, int /*status*/) override { return ""; }
   std::string give_up(std::optional<int> status) override {
     return fmt::format(
         R"({{"type":"error","sessionID":"{}","error":{{"name":"APIError","data":{{"message":"scripted","statusCode":{},"isRetryable":true}}}}}})"
@@ -384,7 +370,6 @@ class OpencodeSpeech final : public Speech {
             {R"("tool":"bash","callID":")", call,
              R"(","state":{"status":"error","input":{},"error":"The user rejected permission to use this specific tool call."})"}));
   }
-  std::string ask(const std::string& /*call*/) override { return ""; }
   std::string chatter(std::uint64_t n) override {
     return use(fmt::format("again-{}", n), "make test",
                R"("status":"completed","output":"no such target")");
@@ -422,14 +407,7 @@ class LineSpeech final : public Speech {
   }
   std::string open_background(const std::string& call) override { return open(call, {}); }
   std::string wake_from_background(const std::string& call) override { return close(call); }
-  std::string begin_compaction() override { return ""; }
-  std::string end_compaction() override { return ""; }
-  std::string hold_until(WallTime /*until*/) override { return ""; }
-  std::string hold(Duration /*retry*/) override { return ""; }
-  std::string retry(int /*n*/, Duration /*wait*/, int /*status*/) override { return ""; }
-  std::string give_up(std::optional<int> /*status*/) override { return ""; }
   std::string deny(const std::string& /*call*/) override { return ""; }
-  std::string ask(const std::string& /*call*/) override { return ""; }
   std::string chatter(std::uint64_t /*n*/) override { return "...\n"; }
   std::string end_turn() override { return "ends\n"; }
 };

@@ -52,15 +52,15 @@ class Speech {
   virtual std::string say_as_subagent(const std::string& call, std::uint64_t n) = 0;
   virtual std::string open_background(const std::string& call) = 0;
   virtual std::string wake_from_background(const std::string& call) = 0;
-  virtual std::string begin_compaction() = 0;
-  virtual std::string end_compaction() = 0;
-  virtual std::string hold_until(WallTime until) = 0;
-  virtual std::string hold(Duration retry) = 0;
+  virtual std::string begin_compaction() { return ""; }
+  virtual std::string end_compaction() { return ""; }
+  virtual std::string hold_until(WallTime /*until*/) { return ""; }
+  virtual std::string hold(Duration /*retry*/) { return ""; }
   /// The `n`-th time that it tries again by itself, from 1 on; of an answer with that status.
-  virtual std::string retry(int n, Duration wait, int status) = 0;
+  virtual std::string retry(int /*n*/, Duration /*wait*/, int /*status*/) { return ""; }
   /// The turn is over: it tries no more. Without a status no answer came at all.
-  virtual std::string give_up(std::optional<int> status) = 0;
-  virtual std::string ask(const std::string& call) = 0;
+  virtual std::string give_up(std::optional<int> /*status*/) { return ""; }
+  virtual std::string ask(const std::string& /*call*/) { return ""; }
   /// Opens a call, which is refused.
   virtual std::string deny(const std::string& call) = 0;
   virtual std::string chatter(std::uint64_t n) = 0;  // nothing new
