@@ -107,11 +107,13 @@ Asking Keeper::asking() const {
 
 bool Keeper::is_down() const { return recorder_->judge().degraded() || is_in_outage_; }
 
-/// Whoever wrote to it while nobody kept it may have found it gone: that lasts until it is seen to
-/// be well. If it is down by its verdict, that verdict ends it.
+/// Whoever wrote to it while nobody kept it may have found it gone, and of one that has not
+/// answered since it was down a lost journal says nothing, but its heartbeat: that lasts until it
+/// is seen to be well. If it is down by its verdict, that verdict ends it.
 void Keeper::take_on_outage() {
   owes_all_clear_ = !recorder_->judge().degraded();
-  is_in_outage_ = owes_all_clear_ && all_clear_->is_due();
+  const bool was_down = pulse_->says().degraded_since > 0;
+  is_in_outage_ = owes_all_clear_ && (was_down || all_clear_->is_due());
   if (is_down()) all_clear_->go_down();
   note_degraded();
 }

@@ -73,6 +73,23 @@ TEST_F(KeeperProbe, a_new_life_takes_no_messages_before_it_has_answered) {
   ASSERT_TRUE(universe.run_until([&] { return kept.heartbeat().degraded_since == 0; }, 30min));
 }
 
+TEST_F(KeeperProbe,
+       a_new_life_takes_no_messages_before_it_has_answered_though_the_journal_is_lost) {
+  kept.start_keeper();
+  universe.run_for(100s);
+  answers_ = false;
+  kill_worker();
+  ASSERT_TRUE(universe.run_until([&] { return kept.heartbeat().life == 2; }, 5min));
+  universe.run_for(60s);
+  universe.kill(kept.keeper);
+  universe.disk.make_unreadable(kept.path("journal.jsonl"));
+  kept.start_keeper();
+  universe.run_for(5min);
+  EXPECT_GT(kept.heartbeat().degraded_since, 0) << "it has still not answered";
+  answers_ = true;
+  ASSERT_TRUE(universe.run_until([&] { return kept.heartbeat().degraded_since == 0; }, 30min));
+}
+
 TEST_F(KeeperProbe, refuses_a_late_answer_and_says_so) {
   kept.start_keeper();
   universe.run_for(100s);
