@@ -237,6 +237,30 @@ TEST_F(KeptAgent, that_gave_up_on_a_long_limit_is_resumed_when_it_is_over) {
   EXPECT_EQ(kept.heartbeat().resumes_spent, 0U) << "a provider's limit spends nothing";
 }
 
+TEST_F(KeptAgent, whose_wrapper_died_while_it_was_held_up_may_end_its_work_alone) {
+  kept.have_a_work_tree(10s);
+  behave([](SimSelf& self) {
+    self.print(init() + R"({"type":"system","subtype":"api_retry","error_status":429})"
+                        "\n");
+  });
+  kept.start_keeper();
+  kept.universe.run_for(25s);
+  kept.universe.kill(kept.keeper);
+  kill_agent();
+  kept.start_keeper();
+  kept.universe.run_for(1min);
+  ASSERT_EQ(kept.heartbeat().verdict, Verdict::waiting);
+  // By what it had started, which nobody has killed.
+  kept.universe.disk.append(kept.path("stream.jsonl"), said("I am back"));
+  kept.universe.run_for(1500ms);
+  ASSERT_EQ(kept.heartbeat().verdict, Verdict::dead) << "it is no more, and its hold is over";
+  kept.universe.disk.append(kept.path("stream.jsonl"), result());
+  kept.universe.run_for(1min);
+  EXPECT_TRUE(kept.over());
+  EXPECT_EQ(kept.heartbeat().outcome, WorkOutcome::done);
+  EXPECT_EQ(kept.heartbeat().life, 1U) << "it has nothing left to do";
+}
+
 TEST_F(KeptAgent, that_is_silent_in_a_tool_without_a_process_is_told_of) {
   behave([](SimSelf& self) { self.print(init() + tool_opened("t1", R"(,"timeout":60000)")); });
   kept.start_keeper();

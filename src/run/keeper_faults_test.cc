@@ -110,7 +110,7 @@ TEST_F(Faults, of_a_full_disk_are_known_to_the_next_keeper_where_only_the_journa
 }
 
 TEST_F(Faults, of_a_full_disk_let_a_stop_through) {
-  have_a_work_tree(1s);
+  kept.have_a_work_tree(1s);
   kept.start_keeper();
   universe.run_for(10s);
   stop();
@@ -380,7 +380,7 @@ TEST_F(Faults, of_a_flood_of_signals_fill_one_journal_after_the_other) {
 }
 
 TEST_F(Faults, of_a_flood_of_noise_do_not_wash_away_what_is_still_to_be_done) {
-  have_a_work_tree(60s);
+  kept.have_a_work_tree(60s);
   behave([](SimSelf& self) {
     hang_once(self);
     if (self.variable("TEND_LIFE") != "1") return;
@@ -480,7 +480,7 @@ TEST_F(Faults, of_sleep_and_lag_together_are_told_as_they_were_lived) {
 // --- Waking up ----------------------------------------------------------------------------------
 
 TEST_F(Faults, of_a_slow_version_control_do_not_kill_one_that_woke_up) {
-  have_a_work_tree(60s);
+  kept.have_a_work_tree(60s);
   behave([](SimSelf& self) {
     hang(self);
     self.after(150s, [](SimSelf& me) { print_now_and_then(me); });
@@ -549,7 +549,7 @@ TEST_F(Faults, of_a_keeper_that_did_not_run_just_before_its_second_look_put_off_
 }
 
 TEST_F(Faults, of_the_observer_put_off_a_kill_and_do_not_forget_it) {
-  have_a_work_tree(60s);
+  kept.have_a_work_tree(60s);
   behave(hang_once);
   kept.start_keeper();
   universe.run_for(130s);
@@ -593,7 +593,7 @@ TEST_F(Faults, of_the_observer_let_one_live_that_works_on_after_them) {
 
 TEST_F(Faults, of_the_keeper_do_not_end_one_that_woke_while_its_children_had_ended) {
   // Under `resume` without `kill`: a background task that ended long ago.
-  have_a_work_tree(60s);
+  kept.have_a_work_tree(60s);
   behave([](SimSelf& self) {
     self.after(1s, [](SimSelf& me) {
       me.append(Kept::path("signals.jsonl"),

@@ -33,7 +33,7 @@ class KeeperHabits : public Overheard {};
 // --- Orders in the middle of things -------------------------------------------------------------
 
 TEST_F(Orders, to_stop_are_followed_while_its_work_is_being_saved) {
-  have_a_work_tree(60s);
+  kept.have_a_work_tree(60s);
   behave(hang_once);
   kept.start_keeper();
   universe.run_for(130s);
@@ -111,7 +111,7 @@ TEST_F(Orders, to_stop_are_followed_while_it_is_paused) {
 }
 
 TEST_F(Orders, in_a_hurry_overtake_the_first) {
-  have_a_work_tree(60s);
+  kept.have_a_work_tree(60s);
   behave([](SimSelf& self) {
     print_now_and_then(self);
     self.ignore(Kill::interrupt);
@@ -245,7 +245,7 @@ TEST_F(Orders, to_go_on_reach_one_that_is_held_by_the_next_keeper) {
 }
 
 TEST_F(Orders, to_go_on_save_and_end_a_held_one_that_still_runs) {
-  have_a_work_tree(1s);
+  kept.have_a_work_tree(1s);
   bool cured = false;
   behave([&](SimSelf& self) { cured ? print_now_and_then(self) : hang(self); });
   kept.start_keeper();
@@ -264,7 +264,7 @@ TEST_F(Orders, to_go_on_save_and_end_a_held_one_that_still_runs) {
 }
 
 TEST_F(Orders, to_go_on_end_nobody_who_woke_up_while_its_keeper_did_not_run) {
-  have_a_work_tree(1s);
+  kept.have_a_work_tree(1s);
   std::optional<Instant> wakes;
   behave([&](SimSelf& self) {
     hang(self);
@@ -286,7 +286,7 @@ TEST_F(Orders, to_go_on_end_nobody_who_woke_up_while_its_keeper_did_not_run) {
 }
 
 TEST_F(Orders, to_go_on_end_nobody_who_wakes_up_while_its_work_is_saved) {
-  have_a_work_tree(1min);
+  kept.have_a_work_tree(1min);
   bool awake = false;
   behave([&](SimSelf& self) {
     hang(self);
@@ -435,7 +435,7 @@ TEST_F(KeeperHabits, lets_no_old_life_speak_for_the_new_one) {
 }
 
 TEST_F(KeeperHabits, takes_no_file_for_new_that_an_earlier_keeper_saw_for_ever) {
-  have_a_work_tree(10ms);
+  kept.have_a_work_tree(10ms);
   behave(hang);
   kept.start_keeper();
   universe.run_for(50s);

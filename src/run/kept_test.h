@@ -115,6 +115,13 @@ class Kept {
     agent.restart = RestartPolicy::on_failure;
   }
 
+  void have_a_work_tree(Duration saving_takes) {
+    agent.worktree = "/home/user/work";
+    universe.disk.write("/home/user/work/a", "1");
+    universe.repositories["/home/user/work"] = {};
+    universe.version_control_takes = saving_takes;
+  }
+
   /// Writes the agent's file and starts a keeper, which runs when the universe does.
   std::int64_t start_keeper() {
     universe.disk.write(path("agent.json"), format_agent_file(agent));
@@ -228,12 +235,6 @@ class KeptTest : public testing::Test {
   }
 
   void behave(SimBehaviour behaviour) { kept.universe.behaviours["worker"] = std::move(behaviour); }
-  void have_a_work_tree(Duration saving_takes) {
-    kept.agent.worktree = "/home/user/work";
-    universe.disk.write("/home/user/work/a", "1");
-    universe.repositories["/home/user/work"] = {};
-    universe.version_control_takes = saving_takes;
-  }
   void stop(bool now = false) {
     kept.say({.want = Want::stop, .now = now, .by = "tend stop", .at = ++orders_});
   }

@@ -247,12 +247,18 @@ void SeededWorld::reuse_pid(const std::string& agent) {
 
 void SeededWorld::set_calendar(Duration by) {
   universe.step_wall(by);
-  calendar_set_.push_back(elapsed());
+  calendar_set_.push_back({.at = elapsed(), .by = by});
 }
 
 bool SeededWorld::was_calendar_set(Duration from, Duration to) const {
-  return std::ranges::any_of(calendar_set_,
-                             [&](Duration when) { return from <= when && when <= to; });
+  return std::ranges::any_of(
+      calendar_set_, [&](const CalendarStep& step) { return from <= step.at && step.at <= to; });
+}
+
+bool SeededWorld::was_a_time_again(Duration from, Duration to) const {
+  return std::ranges::any_of(calendar_set_, [&](const CalendarStep& step) {
+    return step.at <= to && from < step.at - step.by;
+  });
 }
 
 void SeededWorld::lasting(Duration lasts, std::function<void()> over) {

@@ -155,6 +155,8 @@ class SeededWorld final : public Surroundings, SimObserver {
   [[nodiscard]] const std::string& recovery_said() const { return recovery_said_; }
   [[nodiscard]] bool is_unreadable(const std::string& agent, std::string_view file) const;
   [[nodiscard]] bool was_calendar_set(Duration from, Duration to) const;
+  /// The calendar was set back before, and not yet where it had been.
+  [[nodiscard]] bool was_a_time_again(Duration from, Duration to) const;
   /// Its order says so; whoever was to take it back may have died, or a disk have lost that.
   [[nodiscard]] bool is_to_pause(const std::string& agent) const;
   [[nodiscard]] static std::string pidfile_of(const ServicePlan& plan);
@@ -384,6 +386,10 @@ class SeededWorld final : public Surroundings, SimObserver {
   };
   std::map<std::string, Return> returned_;
   std::map<std::int64_t, std::string> paused_;
+  struct CalendarStep {
+    Duration at{};
+    Duration by{};
+  };
   struct GoingOn {  // what was true before, and when it was, awake
     Duration progressed{};
     Duration patience{};
@@ -397,7 +403,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   std::map<std::string, Duration> unreadable_until_;                          // by path
   std::map<std::string, std::map<std::string, Duration, std::less<>>> lost_;  // as has_lost() says
   std::set<std::pair<std::string, std::string>> taken_back_;  // rows: their tables and ids
-  std::vector<Duration> calendar_set_;                        // when
+  std::vector<CalendarStep> calendar_set_;
   std::string recovery_said_;
   std::vector<std::string> notices_;
   std::deque<std::vector<std::string>> orders_;  // commands that a person types
