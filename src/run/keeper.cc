@@ -333,8 +333,9 @@ void Keeper::settle_end() {
   }
   if (stopping_) return leave(WorkOutcome::stopped, ended_by_);
   if (begins_by_order_) return;
-  // Once it is ended for that, it is dead to the judge.
-  const bool was_orphan = verdict == Verdict::dead && pulse_->says().leaving;
+  // Once it is ended for that, it is dead to the judge; or still held up, if it was.
+  const bool is_ended = verdict == Verdict::dead || verdict == Verdict::waiting;
+  const bool was_orphan = is_ended && pulse_->says().leaving;
   if ((verdict == Verdict::orphaned || was_orphan) && chain_.empty()) {
     return leave(WorkOutcome::orphaned, "its parent was gone");
   }

@@ -120,6 +120,7 @@ void Keeper::start_process() {
   pulse_->change().exit = {};
   pulse_->change().outcome = WorkOutcome::none;
   pulse_->change().ended_by.clear();
+  pulse_->change().leaving = false;
   hold_process(*std::move(process));
   beat();
   dialogue_->begin_life(record_.life, senses_->offsets().stream);

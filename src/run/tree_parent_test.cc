@@ -138,6 +138,42 @@ TEST_F(TreeParent, parent_death_detection_ends_an_orphan_after_its_grace_with_it
   family.check();
 }
 
+TEST_F(TreeParent, whose_orphan_is_ended_while_the_provider_holds_it_up_has_no_orphan_any_more) {
+  family.behaves["coder"] = [](SimSelf& self) {
+    self.print(R"({"type":"system","subtype":"api_retry","retry_delay_ms":9000000,)"
+               R"("error_status":429})"
+               "\n");
+  };
+  grow({"coder"});
+  ASSERT_EQ(family.verdict("coder"), "waiting");
+  lose_lead();
+  universe.run_for(5min);
+  EXPECT_EQ(family.outcome("coder"), "orphaned");
+  EXPECT_TRUE(family.keepers("coder").empty());
+  family.check();
+}
+
+TEST_F(TreeParent, whose_orphan_went_down_with_the_machine_keeps_its_next_life) {
+  grow({"coder"});
+  lose_lead();
+  universe.run_for(125s);
+  ASSERT_TRUE(family.heartbeat("coder").leaving);
+  const std::string stream = family.folders["coder"] + "/stream.jsonl";
+  universe.disk.make_unreadable(stream);
+  universe.run_for(20s);
+  ASSERT_EQ(family.verdict("coder"), "unknown");
+  universe.reboot();
+  universe.disk.make_readable(stream);
+  family.put_keeper_on("lead");
+  universe.run_for(2min);
+  EXPECT_EQ(family.heartbeat("coder").life, 2U);
+  EXPECT_FALSE(family.heartbeat("coder").leaving) << "its parent is there";
+  lose_lead();
+  universe.run_for(150s);
+  EXPECT_EQ(family.verdict("coder"), "orphaned") << "it is watched again";
+  family.check();
+}
+
 TEST_F(TreeParent, parent_death_detection_honours_the_limits_orphan_and_grace) {
   family.policy.limits.orphan = 30s;
   family.policy.limits.grace = 300s;
