@@ -257,7 +257,7 @@ bool SeededWorld::was_calendar_set(Duration from, Duration to) const {
 
 bool SeededWorld::was_a_time_again(Duration from, Duration to) const {
   return std::ranges::any_of(calendar_set_, [&](const CalendarStep& step) {
-    return step.at <= to && from < step.at - step.by;
+    return step.by < Duration::zero() && step.at <= to && from < step.at - step.by;
   });
 }
 

@@ -29,14 +29,18 @@ class GivenUp final : public Check {
                           .boot = process.id.boot_id,
                           .spent = says ? says->resumes_spent : 0,
                           .back = 0,
+                          .was_orphan = false,
                           .missed = false};
   }
   void on_life(const AgentTruth& agent) override {
     const auto held = held_.find(agent.plan->name);
     if (held == held_.end()) return;
-    // What ended with the machine is begun with it, whoever refused it before; and the end of one
-    // that was back, before anybody looked at what its return cost, has a price of its own.
-    if (agent.lives.back().process.boot_id != held->second.boot || held->second.back > 0) {
+    // What ended with the machine is begun with it, and an orphan with its parent, whoever refused
+    // it before; and the end of one that was back, before anybody looked at what its return cost,
+    // has a price of its own.
+    note_orphan(agent.plan->name, held->second);
+    if (agent.lives.back().process.boot_id != held->second.boot || held->second.back > 0 ||
+        held->second.was_orphan) {
       held_.erase(held);
       return;
     }
@@ -50,6 +54,7 @@ class GivenUp final : public Check {
   void on_tick() override {
     for (auto held = held_.begin(); held != held_.end();) {
       const AgentTruth& agent = world.truth().agents.at(held->first);
+      note_orphan(held->first, held->second);
       if (held->second.back > 0) {
         look_at_budget(agent, held->second);
         held = held_.erase(held);
@@ -66,6 +71,7 @@ class GivenUp final : public Check {
     std::string boot;
     std::uint32_t spent = 0;  // before
     std::uint32_t back = 0;   // the life that goes on; 0: none yet
+    bool was_orphan = false;  // it gave its parent up
     bool missed = false;
   };
   static constexpr Duration kSlack = 2s;
@@ -75,6 +81,10 @@ class GivenUp final : public Check {
       10min + (world.scenario.patrol > Duration::zero() ? SeededWorld::kRecoverBesidePatrol
                                                         : SeededWorld::kRecoverEvery);
 
+  void note_orphan(const std::string& name, Held& held) const {
+    const auto says = world.heartbeat_of(name);
+    held.was_orphan = held.was_orphan || (says && says->leaving);
+  }
   static bool gave_up(const AgentTruth& agent) {
     return agent.given_up && !agent.lives.empty() &&
            agent.given_up->life == agent.lives.back().number;
