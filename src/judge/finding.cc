@@ -133,6 +133,11 @@ bool died_with_parent(const Life& life, const Policy& policy) {
   return life.went - *life.parent_died <= policy.limits.orphan;
 }
 
+bool died_an_orphan(const Life& life, const Policy& policy) {
+  if (!life.gone() || life.parent != ParentState::dead || !life.parent_died) return false;
+  return life.went >= *life.parent_died + policy.limits.orphan;
+}
+
 Finding find(const Evidence& evidence, const Policy& policy, const Exiting& exiting,
              const Fitness& fitness, Verdict before, Watch& watch, const Clocks& clocks,
              Horizon& horizon) {

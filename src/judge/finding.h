@@ -56,4 +56,7 @@ bool ended_by_us(const Life& life);
 /// is gone.
 bool died_with_parent(const Life& life, const Policy& policy);
 
+/// It died after it had become an orphan, or by the kill that follows.
+bool died_an_orphan(const Life& life, const Policy& policy);
+
 }  // namespace tend

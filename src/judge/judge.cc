@@ -171,6 +171,9 @@ Want Judge::want() const { return state_->evidence.want; }
 std::uint32_t Judge::inbox() const { return state_->evidence.inbox; }
 const Policy& Judge::policy() const { return state_->policy; }
 bool Judge::degraded() const { return state_->ladder.degraded(); }
+bool Judge::died_an_orphan() const {
+  return tend::died_an_orphan(state_->evidence.life, state_->policy);
+}
 bool Judge::holds_loop() const { return state_->ladder.holds_loop(); }
 
 Asking Judge::asking(Instant at) const {

@@ -60,6 +60,8 @@ class Judge {
   [[nodiscard]] const Policy& policy() const;
   /// Whoever writes to it is not heard: `degrade` was decided, and `undegrade` was not since.
   [[nodiscard]] bool degraded() const;
+  /// It is gone, and had given its parent up before.
+  [[nodiscard]] bool died_an_orphan() const;
   /// Held for looping, also while an order keeps it from running.
   [[nodiscard]] bool holds_loop() const;
   /// `now` as for step(); the ages are of then.

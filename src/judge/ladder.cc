@@ -104,13 +104,6 @@ bool may_be_killed_for_silence(const Scene& scene) {
   return false;
 }
 
-/// It died after it had become an orphan, or by the kill that follows. Requires that it is gone.
-bool died_an_orphan(const Scene& scene) {
-  const Life& life = scene.evidence.life;
-  if (life.parent != ParentState::dead || !life.parent_died) return false;
-  return life.went >= *life.parent_died + scene.policy.limits.orphan;
-}
-
 }  // namespace
 
 Decision& Ladder::act(const Scene& scene, Verdict verdict, Action action, const Reason& why,
@@ -190,7 +183,8 @@ Verdict Ladder::settle_death(const Scene& scene) {
     if (life.real_seen) failed_starts_ = 0;
     if (life.by_resume && !life.real_seen) ++failed_starts_;
   }
-  if (death_is_free_ || granted_ || died_an_orphan(scene)) return Verdict::dead;
+  if (death_is_free_ || granted_ || died_an_orphan(scene.evidence.life, scene.policy))
+    return Verdict::dead;
   // The death after our own kill was counted as a stall.
   if (is_new && !ended_by_us(life)) return count_end(scene, cause_of_death(life), Verdict::dead);
   const bool answered = death_answered_ || episode_.resumed;
@@ -325,13 +319,13 @@ void Ladder::stalled(const Scene& scene, std::vector<Decision>& out) {
 
 void Ladder::dead(const Scene& scene, std::vector<Decision>& out) {
   if (scene.finding.unfit != Unfit::fit) return;  // destructive actions wait for a fit observer
-  if (died_an_orphan(scene)) {
+  if (died_an_orphan(scene.evidence.life, scene.policy)) {
     reassign(scene, Verdict::dead, because(Because::orphan_died), out);
     return;
   }
   if (scene.policy.promise == Promise::watched) return tell_of_death(scene, out);
   if (episode_.resumed) return escalate_if_not_started(scene, Verdict::dead, out);
-  if (death_answered_) return;  // it looked finished in between; one death has one answer
+  if (death_answered_) return;  // it looked finished in between, and that answer waits
   death_answered_ = true;
   bring_back(scene, Verdict::dead, why_gone(scene), out);
 }

@@ -320,13 +320,13 @@ void Children::end(Child& child, ChildStatus status, const std::string& why,
 /// Whom `tend merge` settled: its lead hears of that end as of any other. Under the lock, as what a
 /// merge has announced meanwhile must not be written over.
 void Children::tell_of_settled() {
-  const auto is_untold = [](const auto& child) { return child->line.untold; };
+  const auto is_untold = [](const auto& child) {
+    return is_settled(child->line.status) && child->line.untold;
+  };
   if (std::ranges::none_of(children_, is_untold)) return;
   const auto lock = lock_registry(owner_.folder);
-  if (!lock || *lock == nullptr) {
-    next_ = machine_.clock.now() + kNextToBegin;
-    return;
-  }
+  if (lock && *lock == nullptr) next_ = machine_.clock.now() + kNextToBegin;
+  if (!lock || *lock == nullptr) return;
   read_registry();
   for (const auto& child : children_) {
     if (is_untold(child)) tell_of_settled(*child);

@@ -322,6 +322,13 @@ void Keeper::say_when_it_begins() {
   }
 }
 
+/// Its work is, and it is not begun again for that.
+bool Keeper::is_done() const {
+  const bool drains = intent_ && intent_->want == Want::drain;
+  const bool is_last = settings_.agent.restart != RestartPolicy::always || only_watches() || drains;
+  return recorder_->judge().verdict() == Verdict::finished && is_last;
+}
+
 /// A life is over. Is there anything left to keep?
 void Keeper::settle_end() {
   const Verdict verdict = recorder_->judge().verdict();
@@ -335,7 +342,7 @@ void Keeper::settle_end() {
   if (begins_by_order_) return;
   // Once it is ended for that, it is dead to the judge; or still held up, if it was.
   const bool is_ended = verdict == Verdict::dead || verdict == Verdict::waiting;
-  const bool was_orphan = is_ended && pulse_->says().leaving;
+  const bool was_orphan = is_ended && recorder_->judge().died_an_orphan();
   if ((verdict == Verdict::orphaned || was_orphan) && chain_.empty()) {
     return leave(WorkOutcome::orphaned, "its parent was gone");
   }
@@ -347,11 +354,8 @@ void Keeper::settle_end() {
     return leave(WorkOutcome::stopped, ended_by_);
   }
   if (watches_stores() && !stores_->says_ended()) return;  // its own system may bring it back
+  if (is_done()) return leave(WorkOutcome::done, ended_by_);
   if (verdict == Verdict::finished) {
-    const bool drains = intent_ && intent_->want == Want::drain;
-    if (restart != RestartPolicy::always || only_watches() || drains) {
-      return leave(WorkOutcome::done, ended_by_);
-    }
     if (wants_pause()) return;
     const Instant now = machine_.clock.now();
     if (!begin_at_) {

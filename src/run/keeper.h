@@ -106,6 +106,7 @@ class Keeper {
   [[nodiscard]] static bool is_calm(Verdict verdict);
   void on_verdict(const Decision& decision);
   void settle();
+  [[nodiscard]] bool is_done() const;
   void settle_end();
   void schedule();
   void beat_if_due(Instant now);

@@ -337,12 +337,7 @@ std::string Keeper::why_not_begin(const Ruling& ruling) {
   const OnStall cure = settings_.agent.on_stall;
   if (ruling.life != recorder_->life()) return "a new life has begun already";
   if (only_watches()) return "it is only watched";
-  // Where nothing runs, what it was judged for stands, unless its work was done all the same: what
-  // a wrapper that died had started may end it alone.
-  const bool is_done = verdict == Verdict::finished && !goes_on_;
-  if ((process_ || is_done) && verdict != ruling.verdict) {
-    return fmt::format("it is {} now", word(verdict));
-  }
+  if (process_ && verdict != ruling.verdict) return fmt::format("it is {} now", word(verdict));
   if (process_ && cure == OnStall::report) return "--on-stall report";
   if (process_) return "";
   if (record_.hung) return cure == OnStall::kill ? "--on-stall kill" : "";
@@ -352,11 +347,15 @@ std::string Keeper::why_not_begin(const Ruling& ruling) {
 /// A new life, after a pause that grows with every attempt.
 void Keeper::do_begin_again() {
   const Ruling ruling = chain_.front();
+  // What a wrapper that died had started may end the work alone. If it was not all of it after all,
+  // there is a next life.
+  if (!process_ && ruling.life == recorder_->life() && is_done()) {
+    begin_at_.reset();
+    return;
+  }
   if (const std::string why = why_not_begin(ruling); !why.empty()) {
     finish_first("not done: " + why);
-    const bool is_done = recorder_->judge().verdict() == Verdict::finished;
-    const bool is_of_this_life = ruling.life == recorder_->life();
-    const bool ends_here = !process_ && is_of_this_life && !is_done && !watches_stores();
+    const bool ends_here = !process_ && ruling.life == recorder_->life() && !watches_stores();
     if (ends_here) leave(WorkOutcome::failed, ended_by_);
     return;
   }

@@ -196,6 +196,8 @@ void Keeper::take_over(const Recorder::Found& found) {
     says.since = calendar_seconds(machine_.clock.wall());
     says.because.clear();
   }
+  const bool is_orphan = judge.verdict() == Verdict::orphaned || judge.died_an_orphan();
+  says.leaving = record_.life <= found.life && (says.leaving || is_orphan);
   exit_ = found.exit;
   note_begin();
   note_absence(found);

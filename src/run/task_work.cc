@@ -57,6 +57,7 @@ TaskWork::TaskWork(Machine& machine, std::unique_ptr<WorkItems> items, Owner own
   switch ((*known)->state) {
     case TaskClaim::State::held:
       state_ = State::held;
+      may_be_taken_ = true;  // while nobody kept its agent
       fence_ = (*known)->fence;
       owner_.tell_judge(TaskEvent::claim);  // the keeper before us may have died before it could
       break;

@@ -96,7 +96,7 @@ class TaskWork {
   State state_ = State::unclaimed;
   std::optional<std::int64_t> fence_;
   bool just_claimed_ = false;           // since the last life began
-  bool may_be_taken_ = false;           // before that, and nobody could be asked yet
+  bool may_be_taken_ = false;           // while nobody looked, and nobody could be asked yet
   std::optional<TaskClaim> unwritten_;  // what could not be remembered yet
   Instant due_{};                       // the next claim or beat
   Subscribed asked_;                    // one question at a time

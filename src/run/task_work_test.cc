@@ -390,6 +390,17 @@ TEST_F(TaskTakenUnseenTest, is_claimed_again_as_soon_as_somebody_can_be_asked) {
   EXPECT_EQ(tasks.history(), claimed_again);
 }
 
+TEST_F(TaskTakenUnseenTest, is_claimed_again_also_by_the_keeper_that_comes_after) {
+  goes_on_unseen(20min);
+  universe.kill(kept.keeper);
+  kept.start_keeper();
+  universe.run_for(30s);
+  database().unreadable = false;
+  universe.run_for(10min);
+  EXPECT_EQ(task().assignee, "worker-s1");
+  EXPECT_EQ(told("it has lost its task"), 0);
+}
+
 TEST_F(TaskTakenUnseenTest, is_closed_by_one_that_was_done_before_it_could_ask) {
   goes_on_unseen(2min);
   universe.run_for(40s);

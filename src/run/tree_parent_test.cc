@@ -174,6 +174,23 @@ TEST_F(TreeParent, whose_orphan_went_down_with_the_machine_keeps_its_next_life) 
   family.check();
 }
 
+TEST_F(TreeParent, whose_orphan_was_ended_when_its_heartbeat_was_lost_has_no_orphan_any_more) {
+  grow({"coder"});
+  lose_lead();
+  universe.run_for(125s);
+  ASSERT_EQ(family.verdict("coder"), "orphaned");
+  family.kill_both("coder");
+  const std::string heartbeat = family.folders["coder"] + "/.heartbeat";
+  std::string text = universe.disk.read(heartbeat).value();
+  text.replace(text.find("\"leaving\":true"), 14, "\"leaving\":null");
+  universe.disk.write(heartbeat, text);
+  family.put_keeper_on("coder");
+  universe.run_for(2min);
+  EXPECT_EQ(family.outcome("coder"), "orphaned");
+  EXPECT_TRUE(family.keepers("coder").empty());
+  family.check();
+}
+
 TEST_F(TreeParent, parent_death_detection_honours_the_limits_orphan_and_grace) {
   family.policy.limits.orphan = 30s;
   family.policy.limits.grace = 300s;

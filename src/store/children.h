@@ -23,7 +23,7 @@
 namespace tend {
 
 inline constexpr std::string_view kChildrenFile = ".children";
-/// Held by whoever registers a child, and by the keeper while it compacts.
+/// Held by whoever registers, merges or compacts.
 inline constexpr std::string_view kRegistryLockFile = ".dispatch";
 
 enum class ChildStatus : std::uint8_t {
