@@ -38,6 +38,7 @@ Model::Model(SimSelf& self, Surroundings& world, AgentTruth& agent)
       number_(agent.lives.back().number) {}
 
 void Model::begin() {
+  if (plan_.voice == Voice::claude) heed_signals();
   shows(start_patience());
   if (number_ == 1) agent_.well = world_.elapsed();
   if (now_troubled(StepKind::hang_start)) return hang(StepKind::hang_start);
@@ -50,6 +51,17 @@ void Model::begin() {
     shows(model_patience());
     go_on();
   });
+}
+
+/// Claude Code is not ended by them, but ends: and with what looks like a good end, where they
+/// break its turn off.
+void Model::heed_signals() {
+  self_.on(Kill::interrupt, [me = shared_from_this()](SimSelf& self) {
+    if (!me->life().rests) me->put(me->speech_->break_off());
+    self.exit(0);
+  });
+  self_.on(Kill::terminate, [](SimSelf& self) { self.exit(143); });
+  self_.on(Kill::hang_up, [](SimSelf& self) { self.exit(129); });
 }
 
 void Model::after(Duration wait, std::function<void()> then) {

@@ -28,6 +28,7 @@ class Model : public std::enable_shared_from_this<Model> {
 
  private:
   // model.cc
+  void heed_signals();
   void after(Duration wait, std::function<void()> then);
   [[nodiscard]] bool chance_of(std::uint64_t these, std::uint64_t of);
   void go_on();

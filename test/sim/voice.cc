@@ -120,6 +120,12 @@ class ClaudeSpeech final : public Speech {
         ++messages_, status ? fmt::format("{} scripted", *status) : "The operation timed out.",
         word_of(status), status ? std::to_string(*status) : "null", denials_);
   }
+  std::string break_off() override {
+    return fmt::format(
+        R"({{"type":"result","subtype":"error_during_execution","is_error":true,"errors":[],"terminal_reason":"aborted_tools","permission_denials":[{}]}})"
+        "\n",
+        denials_);
+  }
   std::string deny(const std::string& call) override {
     denials_ += fmt::format(R"({}{{"tool_name":"Bash","tool_use_id":"{}","tool_input":{{}}}})",
                             denials_.empty() ? "" : ",", call);

@@ -60,6 +60,8 @@ class Speech {
   virtual std::string retry(int /*n*/, Duration /*wait*/, int /*status*/) { return ""; }
   /// The turn is over: it tries no more. Without a status no answer came at all.
   virtual std::string give_up(std::optional<int> /*status*/) { return ""; }
+  /// Its turn is broken off by a signal.
+  virtual std::string break_off() { return ""; }
   virtual std::string ask(const std::string& /*call*/) { return ""; }
   /// Opens a call, which is refused.
   virtual std::string deny(const std::string& call) = 0;

@@ -39,6 +39,67 @@ class Spoken : public testing::Test {
   Hearing hear_line_;
 };
 
+class ClaudeSpeech : public Spoken {
+ protected:
+  ClaudeSpeech() : Spoken(Voice::claude, make_claude_adapter()) {}
+};
+
+TEST_F(ClaudeSpeech, tells_its_session_its_words_and_how_long_a_call_may_take) {
+  EXPECT_EQ(hear(speech->begin("session-of-a")), "turn-start");
+  EXPECT_EQ(conversation().session, "session-of-a");
+  EXPECT_EQ(hear(speech->say(1)), "progress");
+  EXPECT_EQ(hear(speech->open("t1", 2min)), "tool-open id=t1 tool=Bash limit=120");
+  EXPECT_EQ(hear(speech->close("t1")), "tool-close id=t1");
+  EXPECT_EQ(hear(speech->end_turn()), "turn-end");
+}
+
+TEST_F(ClaudeSpeech, tells_of_what_it_tries_again_and_of_what_breaks_it_off) {
+  hear(speech->begin("s"));
+  EXPECT_EQ(hear(speech->retry(1, 2s, 529)), "retry until=2 cause=overload");
+  EXPECT_EQ(hear(speech->give_up(529)), "error cause=overload final | turn-end cause=overload");
+  hear(speech->begin("s"));
+  EXPECT_EQ(hear(speech->break_off()), "turn-end cause=aborted_tools (another)");
+}
+
+TEST_F(ClaudeSpeech, goes_in_circles_and_is_denied_as_it_is_counted) {
+  hear(speech->begin("s"));
+  hear(speech->chatter(0));
+  hear(speech->chatter(1));
+  EXPECT_TRUE(hear(speech->chatter(2)).contains("same=3"));
+  hear(speech->deny("d"));
+  hear(speech->end_turn());
+  EXPECT_EQ(conversation().denied, 1U);
+}
+
+class CodexSpeech : public Spoken {
+ protected:
+  CodexSpeech() : Spoken(Voice::codex, make_codex_adapter()) {}
+};
+
+TEST_F(CodexSpeech, tells_its_session_its_words_and_its_calls) {
+  EXPECT_EQ(hear(speech->begin("session-of-a")), "activity | turn-start");
+  EXPECT_EQ(conversation().session, "session-of-a");
+  EXPECT_EQ(hear(speech->say(1)), "progress");
+  EXPECT_EQ(hear(speech->open("t1", 2min)), "tool-open id=t1 tool=command_execution");
+  EXPECT_EQ(hear(speech->close("t1")), "tool-close id=t1");
+  EXPECT_EQ(hear(speech->end_turn()), "turn-end");
+}
+
+TEST_F(CodexSpeech, tells_of_what_it_tries_again_before_it_gives_up) {
+  hear(speech->begin("s"));
+  EXPECT_EQ(hear(speech->retry(1, 1s, 529)), "retry cause=overload");
+  EXPECT_EQ(hear(speech->give_up(529)), "error cause=overload | turn-end cause=overload");
+}
+
+TEST_F(CodexSpeech, goes_in_circles_and_is_denied_as_it_is_counted) {
+  hear(speech->begin("s"));
+  hear(speech->chatter(0));
+  hear(speech->chatter(1));
+  EXPECT_TRUE(hear(speech->chatter(2)).contains("same=3"));
+  hear(speech->deny("d"));
+  EXPECT_EQ(conversation().denied, 1U);
+}
+
 class GeminiSpeech : public Spoken {
  protected:
   GeminiSpeech() : Spoken(Voice::gemini, make_gemini_adapter()) {}
