@@ -342,6 +342,7 @@ void SeededWorld::restart_machine(const SimReboot& how) {
   senders_.clear();
   takers_.clear();
   const KeptFiles before = files_of_agents();
+  const WholeFiles whole = whole_files();
   const SimDatabaseFile* const file = database_file();
   const bool may_lose = how.lost != SimReboot::Lost::nothing && file && file->has_unsynced();
   const auto rows = may_lose ? rows_of_database() : RowsOfDatabase{};
@@ -352,6 +353,7 @@ void SeededWorld::restart_machine(const SimReboot& how) {
   base_ += how.takes;
   origin_ = universe.now();
   note_lost_since(before);
+  forget_lost(whole);
   heal();  // also what came back from before
   last_fault_ = std::max(last_fault_, elapsed());
   break_off_sending();
@@ -465,10 +467,25 @@ void SeededWorld::note_lost_since(const KeptFiles& before) {
       if (!is_whole) lost_[name][file] = elapsed();
     }
   }
-  for (auto& [name, agent] : truth_.agents) {
-    std::erase_if(agent.wrote, [&](const auto& one) {
-      return universe.disk.read(agent.worktree + "/" + one.first) != one.second;
-    });
+}
+
+/// Files of work trees in which stands what was written there.
+SeededWorld::WholeFiles SeededWorld::whole_files() const {
+  WholeFiles whole;
+  for (const auto& [name, agent] : truth_.agents) {
+    for (const auto& [file, written] : agent.wrote) {
+      const bool is_whole = universe.disk.read(agent.worktree + "/" + file) == written.text;
+      if (is_whole) whole.emplace(name, file);
+    }
+  }
+  return whole;
+}
+
+/// What the power took nobody can save; what was not there before was lost by somebody else.
+void SeededWorld::forget_lost(const WholeFiles& whole) {
+  const WholeFiles left = whole_files();
+  for (const auto& [name, file] : whole) {
+    if (!left.contains({name, file})) truth_.agents.at(name).wrote.erase(file);
   }
 }
 

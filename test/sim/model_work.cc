@@ -148,7 +148,9 @@ void Model::write_file() {
       const std::string text = fmt::format("step {} of life {}\n", agent_.next_step, number_);
       self_.write(agent_.worktree + "/" + name, text);
       agent_.wrote.erase(name);
-      if (self_.read(agent_.worktree + "/" + name) == text) agent_.wrote[name] = text;
+      if (self_.read(agent_.worktree + "/" + name) == text) {
+        agent_.wrote[name] = {.text = text, .at = world_.elapsed()};
+      }
       if (dice_.number() % 3 == 0) world_.commit(agent_);
     }
     close(call);

@@ -328,6 +328,9 @@ class SeededWorld final : public Surroundings, SimObserver {
   using KeptFiles = std::map<std::string, std::map<std::string, std::string>>;
   [[nodiscard]] KeptFiles files_of_agents() const;
   void note_lost_since(const KeptFiles& before);
+  using WholeFiles = std::set<std::pair<std::string, std::string>>;  // agents, and their files
+  [[nodiscard]] WholeFiles whole_files() const;
+  void forget_lost(const WholeFiles& whole);
   void leave_other_version(const Fault& fault, const std::string& folder);
   void lasting(Duration lasts, std::function<void()> over);
   void reuse_pid(const std::string& agent);

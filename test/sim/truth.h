@@ -77,6 +77,11 @@ struct LifeTruth {
       idle_since;  // it has nothing left to do but what it is told; of the world
 };
 
+struct WrittenTruth {
+  std::string text;
+  Duration at{};  // of the world
+};
+
 struct AgentTruth {
   const AgentPlan* plan = nullptr;
   Policy policy;
@@ -93,9 +98,9 @@ struct AgentTruth {
   bool done = false;                              // it has done all that it had to
   bool did_nothing = false;                       // it ended as if it had, and had not even begun
   bool stop_ordered = false;
-  bool was_stopped = false;                  // `tend stop` said so
-  bool is_paused = false;                    // `tend pause` said so, and nobody took it back
-  std::map<std::string, std::string> wrote;  // files in its work tree, and what is in them
+  bool was_stopped = false;                   // `tend stop` said so
+  bool is_paused = false;                     // `tend pause` said so, and nobody took it back
+  std::map<std::string, WrittenTruth> wrote;  // files in its work tree
   std::vector<LifeTruth> lives;
   std::vector<std::string> children;
   // Of one that is asked.

@@ -55,7 +55,9 @@ class GateTwice final : public Check {
     if (!before.ended) {
       return violated(fmt::format("a keeper hands message {} to {} twice", id, agent));
     }
-    const bool could_mark = !has_fault(world.scenario, {FaultKind::slow_disk, FaultKind::blind});
+    const Duration since = now.at - before.at;
+    const bool could_mark =
+        world.since_wrong(Wrong::slow) > since && world.since_wrong(Wrong::blind) > since;
     if (!could_mark || *before.ended < before.at + kMarkingMayTake) return;
     violated(fmt::format("{} has message {}, and is handed it again", agent, id));
   }

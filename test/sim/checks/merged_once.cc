@@ -34,8 +34,8 @@ class MergedOnce final : public Check {
 
  private:
   void look_at(const std::string& name, const AgentTruth& agent) {
-    for (const auto& [file, text] : agent.wrote) {
-      if (world.universe.disk.read(agent.worktree + "/" + file) != text) {
+    for (const auto& [file, written] : agent.wrote) {
+      if (world.universe.disk.read(agent.worktree + "/" + file) != written.text) {
         violated(fmt::format("{} wrote {}, and it is not so in its work tree", name, file));
       }
     }
@@ -56,9 +56,9 @@ class MergedOnce final : public Check {
       return violated(fmt::format("{} is over, and {} is left in the middle of a merge", parent,
                                   lead.worktree));
     }
-    for (const auto& [file, text] : agent.wrote) {
+    for (const auto& [file, written] : agent.wrote) {
       const auto home = world.universe.disk.read(lead.worktree + "/" + file);
-      if (home == text || is_told(parent, name)) continue;
+      if (home == written.text || is_told(parent, name)) continue;
       violated(fmt::format("{} finished, {} is over, and its file {} did not come home", name,
                            parent, file));
     }

@@ -31,7 +31,7 @@ class PreservedFirst final : public Check {
       const auto text = world.universe.disk.read(path);
       if (!text || holds(repository->second.head, file, *text)) continue;
       // What it wrote while it was being saved is in the next snapshot, or the tree itself.
-      if (world.universe.wall() - *world.universe.disk.modified(path) < kFresh) continue;
+      if (world.elapsed() - written.at < kFresh) continue;
       const auto saved = saved_.find(agent.worktree);
       if (saved != saved_.end() && holds(saved->second.files, file, *text)) continue;
       return violated(fmt::format("{} life {} is ended and its file {} is saved nowhere", to.agent,
