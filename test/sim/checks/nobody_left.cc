@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "checks/check.h"
+#include "run/child_look.h"
 #include "store/agent_file.h"
 #include "store/children.h"
 #include "store/journal.h"
@@ -47,6 +48,8 @@ class NobodyLeft final : public Check {
   static constexpr Duration kCureMayTake = std::chrono::hours{2};
   static constexpr Duration kReturnMayTake = std::chrono::minutes{5};  // saving, then a pause
   static constexpr Duration kSeenWithin = std::chrono::minutes{1};     // two beats of a keeper
+  static constexpr const char* kNameLost =
+      "its name was given to another agent while it counted as over";
 
   /// A keeper that runs can look at it, and could for long enough.
   [[nodiscard]] bool can_be_seen(const std::string& name) const {
@@ -112,6 +115,7 @@ class NobodyLeft final : public Check {
       violated(fmt::format("{} did all its work, and counts as {}", name,
                            kWorkOutcomeWords[static_cast<std::size_t>(says->outcome)]));
     }
+    if (over && !agent.done) look_for_failure(name, agent, *says);
     // The hold of one that looped may have ended long after its process.
     const Duration return_may_take = kReturnMayTake + 4 * world.universe.version_control_takes;
     const std::chrono::duration<double> dead_for(says ? calendar_seconds(world.wall()) - says->since
@@ -128,6 +132,26 @@ class NobodyLeft final : public Check {
     if (over && says->outcome == WorkOutcome::orphaned && !kept) look_for_parent(name, agent);
     if (!over && says && runs) look_for_hang(name, agent, *says);
     if (over && !kept) look_for_helpers(name);
+  }
+  /// Who is brought back when it fails is not over for that.
+  void look_for_failure(const std::string& name, const AgentTruth& agent, const Heartbeat& says) {
+    if (says.outcome == WorkOutcome::done || says.outcome == WorkOutcome::orphaned) return;
+    if (agent.stop_ordered || agent.lives.empty() || says.ended_by == kNameLost) return;
+    if (!is_brought_back(name)) return;
+    // Who ended with the machine comes back with its lead.
+    if (says.ended_by == kShutdownWords && is_stopped_above(agent)) return;
+    violated(fmt::format("{} counts as {} ({}), and its work is not done", name,
+                         kWorkOutcomeWords[static_cast<std::size_t>(says.outcome)], says.ended_by));
+  }
+  [[nodiscard]] bool is_stopped_above(const AgentTruth& agent) const {
+    if (agent.plan->parent.empty()) return false;
+    const AgentTruth& parent = world.truth().agents.at(agent.plan->parent);
+    return parent.stop_ordered || is_stopped_above(parent);
+  }
+  [[nodiscard]] bool is_brought_back(const std::string& name) const {
+    const auto text = world.universe.disk.read(world.folder_of(name) + "/agent.json");
+    const auto file = text ? parse_agent_file(*text) : fail("gone");
+    return file && file->restart != RestartPolicy::never;
   }
   /// Who ended for want of a parent goes on when that one is back.
   void look_for_parent(const std::string& name, const AgentTruth& agent) {
