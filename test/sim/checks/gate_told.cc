@@ -46,10 +46,7 @@ class GateTold final : public Check {
     if (told.sender != reply.sender) {
       violated(fmt::format("{} is told what is for {}", reply.sender, told.sender));
     }
-    if (reply.heard) ++heard_[reply.key];
-    if (heard_[reply.key] > 1 && world.scenario.faults.empty()) {
-      violated(fmt::format("{} was told {} twice", reply.sender, reply.key));
-    }
+    if (reply.heard) look_for_echo(reply);
     if (reply.gate == kAllClear) return look_at_end(reply, told);
     if (reply.gate != kAutoReply && reply.gate != kUndelivered)
       violated("an unknown word: " + reply.gate);
@@ -79,6 +76,7 @@ class GateTold final : public Check {
     std::set<std::string> ends{};  // their keys
   };
   static constexpr Duration kTellingMayTake = 2h;  // what failed is tried again after an hour
+  static constexpr Duration kCalmAfter = 2min;     // a fault
   /// What is received while an outage ends may begin another one, which ends at once.
   static constexpr Duration kRace = 5min;
 
@@ -97,6 +95,12 @@ class GateTold final : public Check {
       violated(fmt::format("{} is told that {} is well, which has not answered since", reply.sender,
                            told.agent));
     }
+  }
+  /// That it was heard is known to all, unless something went wrong as that was written down.
+  void look_for_echo(const ReplyTruth& reply) {
+    const auto [first, is_first] = heard_.try_emplace(reply.key, world.elapsed());
+    if (is_first || first->second < world.last_fault() + kCalmAfter) return;
+    violated(fmt::format("{} was told {} twice", reply.sender, reply.key));
   }
   /// Whether it was told of the begin may not be known to who tells it.
   [[nodiscard]] bool is_in_doubt(std::int64_t incident) const {
@@ -122,7 +126,7 @@ class GateTold final : public Check {
   std::map<std::int64_t, Told> told_;       // by incident
   std::map<std::string, Duration> went_;    // the last time, by agent
   std::map<std::string, Duration> unread_;  // until then nobody was there to hear its answer
-  std::map<std::string, std::uint64_t> heard_;
+  std::map<std::string, Duration> heard_;   // first, by the key; times are of the world
 };
 
 }  // namespace
