@@ -47,7 +47,7 @@ class StallFound final : public Check {
         due = fault + hang.bound + kAfterFault;
       }
       // When a calendar that was set back comes to a time again, the files of that time are new.
-      if (has_fault(world.scenario, {FaultKind::clock_step})) due += hang.bound;
+      if (world.was_a_time_again(hang.since, now)) due += hang.bound;
       if (now < due + SeededWorld::kTick) continue;
       hang.missed = true;
       violated(fmt::format("{} life {} hangs ({}) since {:.0f} s, and nobody knows", hang.agent,
