@@ -1,12 +1,15 @@
 // A lead hears of the end of each of its children, once; a person hears of whoever is held.
+#include <algorithm>
 #include <map>
 #include <set>
 #include <sstream>
+#include <string>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "checks/check.h"
+#include "run/child_look.h"
 #include "store/inbox.h"
 
 namespace tend::sim {
@@ -24,12 +27,15 @@ class Messages final : public Check {
       } else {
         over_.try_emplace(name, world.elapsed());
       }
+      look_at_hold(name);
     }
   }
   void on_settled() override {
     for (const auto& [name, agent] : world.truth().agents) {
       look_at_inbox(name, agent);
-      look_at_notices(name);
+      if (is_held(name) && !is_told_of_hold(name)) {
+        violated(fmt::format("{} is held, and no person was told", name));
+      }
     }
   }
 
@@ -67,17 +73,49 @@ class Messages final : public Check {
     if (!over_.contains(child)) return false;
     return !over_.contains(lead) || over_.at(lead) > over_.at(child) + kHearsWithin;
   }
-  void look_at_notices(const std::string& name) {
+  [[nodiscard]] bool is_held(const std::string& name) const {
     const auto says = world.heartbeat_of(name);
-    if (!says || says->verdict != Verdict::looping) return;
-    const bool told = std::ranges::any_of(world.notices(), [&](const std::string& notice) {
-      return notice.contains("\"" + name + "\"");
-    });
-    if (!told) violated(fmt::format("{} is held, and no person was told", name));
+    return says && says->verdict == Verdict::looping;
+  }
+  void look_at_hold(const std::string& name) {
+    const bool is_kept = std::ranges::any_of(
+        world.processes_of(name, Owner::Is::keeper),
+        [this](std::int64_t keeper) { return !world.keeper_is_paused(keeper); });
+    if (!is_held(name) || !is_kept || world.is_disturbed() || is_told_of_hold(name)) {
+      untold_.erase(name);
+      return;
+    }
+    Duration& since = untold_.try_emplace(name, world.elapsed()).first->second;
+    if (world.elapsed() - std::max(since, world.last_fault()) < kTellingMayTake) return;
+    since = kNoLimit;  // said once
+    violated(fmt::format("{} is held, and no person was told", name));
+  }
+  /// What is told of one life holds for the next, until it is said to be over. Who ends with the
+  /// machine is not told of anew when that is back.
+  [[nodiscard]] bool is_told_of_hold(const std::string& name) const {
+    bool is_told = false;
+    for (const std::string& notice : world.notices()) {
+      const auto json = nlohmann::json::parse(notice, nullptr, false);
+      if (!json.is_object() || json.value("agent", "") != name) continue;
+      const bool is_close = json.value("what_to_do", "") == kIsOver;
+      if (is_close && json.value("why", "").ends_with(kShutdownWords)) continue;
+      is_told = !is_close && (is_told || is_about_hold(name, json));
+    }
+    return is_told;
+  }
+  /// That its keeper cannot judge it takes the place of what had not gone out yet.
+  [[nodiscard]] bool is_about_hold(const std::string& name, const nlohmann::json& notice) const {
+    const std::string verdict = notice.value("verdict", "");
+    if (verdict == word(Verdict::looping)) return true;
+    return verdict == word(Verdict::unknown) &&
+           notice.value("life", 0U) == world.heartbeat_of(name)->life;
   }
 
   static constexpr Duration kHearsWithin = std::chrono::minutes{2};
-  std::map<std::string, Duration> over_;  // since when, as far as anybody saw
+  static constexpr Duration kTellingMayTake = std::chrono::minutes{2};
+  static constexpr const char* kIsOver = "nothing: that is over";
+  std::map<std::string, Duration> over_;    // since when, as far as anybody saw
+  std::map<std::string, Duration> untold_;  // who is held: since when nobody was told of it
 };
 
 }  // namespace
