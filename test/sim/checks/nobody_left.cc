@@ -2,6 +2,7 @@
 // that can be read, or held with a person told. No process is left behind.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -21,8 +22,11 @@ class NobodyLeft final : public Check {
   using Check::Check;
   [[nodiscard]] std::string_view name() const override { return "nobody left"; }
 
-  void on_end(const SimFacts& /*process*/, const Owner& owner) override {
+  void on_end(const SimFacts& process, const Owner& owner) override {
     if (owner.is != Owner::Is::agent) return;
+    left_well_.erase(owner.agent);
+    const bool is_good = process.exit.how == ExitStatus::How::code && process.exit.value == 0;
+    if (is_good && can_be_seen(owner.agent)) left_well_.insert(owner.agent);
     ended_[owner.agent] = world.elapsed();
     if (can_be_seen(owner.agent)) unseen_.erase(owner.agent);
   }
@@ -110,8 +114,11 @@ class NobodyLeft final : public Check {
         !agent.stop_ordered && !unheard) {
       violated(fmt::format("{} counts as done, and its work is not", name));
     }
+    // Who was an orphan by then was ended with all its work done, unless it left by itself.
+    const bool was_ended =
+        says && says->outcome == WorkOutcome::orphaned && !left_well_.contains(name);
     if (agent.done && over && says->outcome != WorkOutcome::done && !agent.stop_ordered &&
-        says->outcome != WorkOutcome::orphaned && !is_end_unknown(name, *says)) {
+        !was_ended && !is_end_unknown(name, *says)) {
       violated(fmt::format("{} did all its work, and counts as {}", name,
                            kWorkOutcomeWords[static_cast<std::size_t>(says->outcome)]));
     }
@@ -185,6 +192,7 @@ class NobodyLeft final : public Check {
   }
 
   std::map<std::string, Duration, std::less<>> ended_;  // awake time of the last end of each
+  std::set<std::string, std::less<>> left_well_;        // in their last life, as a keeper saw
   // Of whose last life no keeper can have seen the end: in which boot it was.
   std::map<std::string, std::string> unseen_;
 };
