@@ -217,7 +217,9 @@ void Model::chatter(std::uint64_t n) {
   if (!speaks()) return;  // a worker's chatter would be beats, and those are what it promised
   put(speech_->chatter(n));
   if (n < 3) shows(model_patience());
-  after(dice_.between(10s, 30s), [this, n] { chatter(n + 1); });
+  after(dice_.between(10s, 30s), [this, n] {
+    if (life().hang) chatter(n + 1);  // else it goes on with its work
+  });
 }
 
 /// What others write there is a weak sign of each.
