@@ -150,6 +150,7 @@ class Keeper {
   void write_end();
   [[nodiscard]] std::optional<std::unique_ptr<File>> close_registry();
   [[nodiscard]] bool tell_end();
+  [[nodiscard]] bool ends_with_machine() const;
   [[nodiscard]] std::string end_words() const;
   void say_doubt();
   void begin_dialogue(LaunchOrder& order);

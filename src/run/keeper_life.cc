@@ -334,6 +334,11 @@ void Keeper::write_end() {
   if (!herald_ || !herald_->busy()) stop_loop();  // else once the last notice is out
 }
 
+/// And goes on with it: nothing is over by that.
+bool Keeper::ends_with_machine() const {
+  return outcome_ == WorkOutcome::stopped && ended_by_ == kShutdownWords;
+}
+
 std::string Keeper::end_words() const {
   return fmt::format("over: {}, {}", kWorkOutcomeWords[static_cast<std::size_t>(outcome_)],
                      ended_by_);
@@ -364,7 +369,8 @@ bool Keeper::tell_end() {
     if (!says.note.empty() && says.life == 0) incident.why += ": " + says.note;
     incident.what_to_do = fmt::format("see `tend logs {0}` and `tend explain {0}`", says.agent);
     if (const auto told = herald_->tell(incident); !told) problem = told.error().text;
-  } else if (problem.empty() && (incident_open_ || !herald_->owed_because().empty())) {
+  } else if (problem.empty() && !ends_with_machine() &&
+             (incident_open_ || !herald_->owed_because().empty())) {
     close_incident(end_words());
     problem = herald_->owed_because();
   }

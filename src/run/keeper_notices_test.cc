@@ -57,6 +57,16 @@ class KeeperNotices : public KeptTest {
   void mend_outbox(std::int64_t version) {
     EXPECT_TRUE(database()->run_script("PRAGMA user_version = " + std::to_string(version)));
   }
+  void patrol_twice() {
+    Machine& machine = universe.machine("patrol");
+    const auto home = machine.folders.open(Kept::kHome).value();
+    const auto items = home_work_items(machine, *home);
+    Patrol patrol(machine, *home, *items, {});
+    for (int i = 0; i < 2; ++i) {
+      patrol.sweep([&](const Sweep&) { machine.loop.stop(); });
+      machine.loop.run();
+    }
+  }
   void hold_it() {
     kept.start_keeper();
     universe.run_for(5min);
@@ -128,6 +138,24 @@ TEST_F(KeeperNotices, say_that_a_person_ended_it) {
   EXPECT_EQ(told("tell-me").back()["why"], "over: stopped, tend stop");
 }
 
+TEST_F(KeeperNotices, stay_open_when_it_ends_with_the_machine) {
+  hold_it();
+  universe.order(kept.keeper, Order::terminate);
+  universe.run_for(1min);
+  ASSERT_EQ(kept.heartbeat().outcome, WorkOutcome::stopped);
+  patrol_twice();
+  universe.reboot();
+  kept.again = true;
+  kept.start_keeper();
+  universe.run_for(1min);
+  EXPECT_EQ(kept.heartbeat().verdict, Verdict::looping) << "it is held as before";
+  EXPECT_EQ(kinds("tell-me"), "open ");
+  behave(print_now_and_then);
+  unpause();
+  universe.run_for(5min);
+  EXPECT_EQ(kinds("tell-me"), "open close ");
+}
+
 TEST_F(KeeperNotices, are_owed_until_the_outbox_can_be_written) {
   spoil_outbox();
   hold_it();
@@ -167,14 +195,7 @@ TEST_F(KeeperNotices, that_it_is_over_are_said_by_the_patrol_where_the_keeper_co
   mend_outbox(version);
   EXPECT_EQ(Outbox(*database()).list({.open_only = true}).value().size(), 2U);
 
-  Machine& machine = universe.machine("patrol");
-  const auto home = machine.folders.open(Kept::kHome).value();
-  const auto items = home_work_items(machine, *home);
-  Patrol patrol(machine, *home, *items, {});
-  for (int i = 0; i < 2; ++i) {
-    patrol.sweep([&](const Sweep&) { machine.loop.stop(); });
-    machine.loop.run();
-  }
+  patrol_twice();
   const auto owed = Outbox(*database()).list({.state = NoticeState::waiting}).value();
   ASSERT_EQ(owed.size(), 2U) << "once on each channel";
   for (const Notice& notice : owed) {

@@ -48,8 +48,7 @@ bool Keeper::gets_on() const {
 bool Keeper::settle_task() {
   // Who ends with the machine goes on with it, and its claim is still its own. Who only stayed for
   // a child does not.
-  const bool goes_on = outcome_ == WorkOutcome::stopped && ended_by_ == kShutdownWords;
-  if (!task_ || goes_on || task_->is_settled()) return true;
+  if (!task_ || ends_with_machine() || task_->is_settled()) return true;
   // A task whose worker was allowed nothing is still to be done.
   std::string why =
       fmt::format("{}, {}", kWorkOutcomeWords[static_cast<std::size_t>(outcome_)], ended_by_);

@@ -134,6 +134,7 @@ class Kept {
                               .policy = policy,
                               .environment = {"PATH=/bin", "HOME=/home/user"},
                               .runtime_folder = "/home/user",
+                              .again = again,
                               .config = config,
                               .config_problem = config_problem,
                               .may_reload = may_reload};
@@ -203,6 +204,7 @@ class Kept {
   Policy policy;
   Config config;
   std::string config_problem;
+  bool again = false;  // as `tend recover` begins it
   std::function<Result<void>()> may_reload;
   std::int64_t keeper = 0;
   std::string problem;

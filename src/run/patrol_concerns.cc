@@ -7,6 +7,7 @@
 
 #include "act/preserve.h"
 #include "base/quote.h"
+#include "run/child_look.h"
 #include "run/gate_desk.h"
 #include "run/herald.h"
 #include "run/lease_desk.h"
@@ -139,7 +140,7 @@ void Patrol::take_up_what_was_told() {
 }
 
 /// A keeper whose outbox could not be written ended without saying that the trouble is over. What
-/// did not end well stays open: that is for a person.
+/// did not end well stays open: that is for a person. So does what goes on with the machine.
 void Patrol::close_for_keepers(const std::vector<Entry>& agents) {
   if (settings_.dry) return;
   const auto open = voice_.open_incidents();
@@ -154,6 +155,7 @@ void Patrol::close_for_keepers(const std::vector<Entry>& agents) {
   for (const Entry& entry : agents) {
     const Heartbeat& says = entry.known.heartbeat;
     if (!entry.known.folder || !entry.over() || says.outcome == WorkOutcome::failed) continue;
+    if (child_end_of(says) == ChildEnd::shutdown) continue;
     const std::string key = key_of(entry);
     if (!open->contains(key) || not_over.contains(key)) continue;
     const std::string why =

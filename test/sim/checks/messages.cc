@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "checks/check.h"
-#include "run/child_look.h"
 #include "store/children.h"
 #include "store/inbox.h"
 
@@ -94,15 +93,13 @@ class Messages final : public Check {
     since = kNoLimit;  // said once
     violated(fmt::format("{} is held, and no person was told", name));
   }
-  /// What is told of one life holds for the next, until it is said to be over. Who ends with the
-  /// machine is not told of anew when that is back.
+  /// What is told of one life holds for the next, until it is said to be over.
   [[nodiscard]] bool is_told_of_hold(const std::string& name) const {
     bool is_told = false;
     for (const std::string& notice : world.notices()) {
       const auto json = nlohmann::json::parse(notice, nullptr, false);
       if (!json.is_object() || json.value("agent", "") != name) continue;
       const bool is_close = json.value("what_to_do", "") == kIsOver;
-      if (is_close && json.value("why", "").ends_with(kShutdownWords)) continue;
       is_told = !is_close && (is_told || is_about_hold(name, json));
     }
     return is_told;

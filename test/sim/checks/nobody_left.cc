@@ -12,6 +12,7 @@
 #include "run/child_look.h"
 #include "store/agent_file.h"
 #include "store/children.h"
+#include "store/intent.h"
 #include "store/journal.h"
 
 namespace tend::sim {
@@ -110,8 +111,10 @@ class NobodyLeft final : public Check {
         says->note.empty() && !unheard) {
       violated(fmt::format("{} was denied something, and nobody says so", name));
     }
+    // Whoever is told to end may leave as if its work were done: by whose order has to be known.
+    const bool is_order_lost = world.has_lost(name, kIntentFile, ended_[name]);
     if (over && says->outcome == WorkOutcome::done && !agent.done && !agent.did_nothing &&
-        !agent.stop_ordered && !unheard) {
+        !agent.stop_ordered && !unheard && !is_order_lost) {
       violated(fmt::format("{} counts as done, and its work is not", name));
     }
     // Who was an orphan by then was ended with all its work done, unless it left by itself.
