@@ -273,6 +273,7 @@ class Keeper {
   [[nodiscard]] Asking asking() const;
   [[nodiscard]] bool is_down() const;
   void take_on_outage();
+  void begin_outage();
   void end_old_outage();
   void look_at_words(Instant now);
   void note_degraded();

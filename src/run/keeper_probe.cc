@@ -118,6 +118,14 @@ void Keeper::take_on_outage() {
   note_degraded();
 }
 
+/// It was gone, however well its end looked: its next life takes messages once it has answered.
+void Keeper::begin_outage() {
+  owes_all_clear_ = !recorder_->judge().degraded();
+  is_in_outage_ = owes_all_clear_;
+  all_clear_->go_down();
+  note_degraded();
+}
+
 void Keeper::end_old_outage() {
   if (!owes_all_clear_) return;
   const Verdict verdict = recorder_->judge().verdict();

@@ -90,6 +90,28 @@ TEST_F(KeeperProbe,
   ASSERT_TRUE(universe.run_until([&] { return kept.heartbeat().degraded_since == 0; }, 30min));
 }
 
+TEST_F(KeeperProbe,
+       a_new_life_takes_no_messages_before_it_has_answered_however_well_the_last_ended) {
+  behave([this](SimSelf& self) {
+    self.on(Kill::interrupt, [](SimSelf& me) { me.exit(0); });
+    chat(self);
+  });
+  kept.start_keeper();
+  universe.run_for(100s);
+  universe.order(kept.keeper, Order::terminate);
+  universe.run_for(1min);
+  ASSERT_EQ(kept.heartbeat().verdict, Verdict::finished) << "it left with 0";
+  universe.reboot();
+  answers_ = false;
+  kept.again = true;
+  kept.start_keeper();
+  ASSERT_TRUE(universe.run_until([&] { return kept.heartbeat().life == 2; }, 5min));
+  universe.run_for(5min);
+  EXPECT_GT(kept.heartbeat().degraded_since, 0) << "it has not answered";
+  answers_ = true;
+  ASSERT_TRUE(universe.run_until([&] { return kept.heartbeat().degraded_since == 0; }, 30min));
+}
+
 TEST_F(KeeperProbe, refuses_a_late_answer_and_says_so) {
   kept.start_keeper();
   universe.run_for(100s);

@@ -111,6 +111,7 @@ void Keeper::look_at_parent() {
 void Keeper::go_on_later(const std::string& why) {
   begins_by_order_ = true;
   goes_on_ = true;
+  begin_outage();
   event("note", "it goes on: " + why, "", false);
 }
 

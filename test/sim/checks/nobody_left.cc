@@ -148,6 +148,10 @@ class NobodyLeft final : public Check {
     if (says.outcome == WorkOutcome::done || says.outcome == WorkOutcome::orphaned) return;
     if (agent.stop_ordered || agent.lives.empty() || says.ended_by == kNameLost) return;
     if (!is_brought_back(name)) return;
+    // That it was to end the journal knows; by whose order, a disk may have lost.
+    if (says.outcome == WorkOutcome::stopped && world.has_lost(name, kIntentFile, ended_[name])) {
+      return;
+    }
     // Who ended with the machine comes back with its lead.
     if (says.ended_by == kShutdownWords && is_stopped_above(agent)) return;
     violated(fmt::format("{} counts as {} ({}), and its work is not done", name,
