@@ -1,6 +1,8 @@
 // Agents whose language is known, on a simulated machine: they are started so that they are
 // understood, and brought back into their own session.
 #include <chrono>
+#include <map>
+#include <sstream>
 #include <string>
 
 #include "run/kept_test.h"
@@ -91,6 +93,20 @@ TEST_F(KeptAgent, is_started_so_that_its_stream_is_understood) {
   EXPECT_TRUE(has("--verbose"));
   EXPECT_FALSE(has("--resume"));
   EXPECT_EQ(kept.heartbeat().verdict, Verdict::working);
+}
+
+TEST_F(KeptAgent, has_its_words_counted_as_heard_with_the_last_that_was_heard_at_once) {
+  behave([](SimSelf& self) { self.print(init() + tool_opened("t1")); });
+  kept.start_keeper();
+  kept.universe.run_for(5s);
+  std::map<std::string, std::size_t> read;  // by what was heard
+  std::istringstream journal(kept.text_of("journal.jsonl"));
+  for (std::string line; std::getline(journal, line);) {
+    const auto json = nlohmann::json::parse(line);
+    if (json.contains("is")) read[json["is"]] = json.value("offset", std::size_t{0});
+  }
+  EXPECT_EQ(read.at("turn-start"), 0U) << "a full disk may take the next line";
+  EXPECT_EQ(read.at("tool-open"), kept.text_of("stream.jsonl").size());
 }
 
 TEST_F(KeptAgent, is_started_as_it_is_if_told_so) {

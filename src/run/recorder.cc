@@ -21,7 +21,8 @@ bool tells_of_absence(const Signal& signal) {
 
 std::vector<Ruling> Recorder::judge(SignalBatch& batch, Instant now, const Offsets& offsets) {
   std::vector<Ruling> rulings;
-  offsets_ = offsets;
+  offsets_before_ = std::exchange(offsets_, offsets);
+  unrecorded_ = batch.signals.size();
   // Of a judge that was told to look again: at the time where it stands.
   run_to(last_, {}, rulings);
   const Instant last = std::max(journal_time(now), last_ + Duration{1});
@@ -63,7 +64,9 @@ void Recorder::step(std::span<const Signal> signals, Instant at, std::vector<Rul
   last_ = std::max(last_, at);
   for (const Signal& signal : signals) {
     if (signal.is == Kind::spawn) life_ = signal.life != 0 ? signal.life : life_ + 1;
-    if (journal_) journal_->signal(at, signal, offsets_);
+    // What was read counts as read with the last of it: a full disk may take only the first lines.
+    const bool is_last = --unrecorded_ == 0;
+    if (journal_) journal_->signal(at, signal, is_last ? offsets_ : offsets_before_);
   }
   const Outcome outcome = judge_.step(signals, at);
   next_ = outcome.next;

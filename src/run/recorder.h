@@ -83,7 +83,9 @@ class Recorder {
   Instant last_{};               // of the last step, on the journal's clock
   std::optional<Instant> next_;  // on the journal's clock
   Offsets offsets_;
-  std::uint64_t actions_ = 1;  // the number that the next one gets
+  Offsets offsets_before_;      // the signals that are being recorded
+  std::size_t unrecorded_ = 0;  // of those, how many are left
+  std::uint64_t actions_ = 1;   // the number that the next one gets
   std::uint32_t life_ = 0;
   std::vector<Ruling> owed_;
   std::string problem_;
