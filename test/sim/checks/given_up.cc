@@ -20,8 +20,12 @@ class GivenUp final : public Check {
   using Check::Check;
   [[nodiscard]] std::string_view name() const override { return "given up"; }
 
+  void on_signal(const SimSent& sent, const Owner& /*sender*/, const Owner& to) override {
+    if (ends(sent.kill) && to.is == Owner::Is::agent) told_to_end_ = sent.to;
+  }
   void on_end(const SimFacts& process, const Owner& owner) override {
     if (owner.is != Owner::Is::agent || process.exit.how != ExitStatus::How::code) return;
+    if (process.id == told_to_end_) return;
     const AgentTruth& agent = world.truth().agents.at(owner.agent);
     if (!gave_up(agent)) return;
     const auto says = world.heartbeat_of(owner.agent);
@@ -128,6 +132,7 @@ class GivenUp final : public Check {
   }
 
   std::map<std::string, Held> held_;
+  ProcessId told_to_end_;  // the last one
 };
 
 }  // namespace
