@@ -20,6 +20,8 @@ constexpr Duration kLeavesMayTake = 150s;  // saving, three signals, and their b
 constexpr Duration kLeavesMayTakeNow = 40s;
 constexpr Duration kRegistryAgain = 50ms;
 constexpr std::uint32_t kMostRegistryWaits = 1200;  // a minute: as long as a dispatch may take
+constexpr Duration kUnknownAgain = 1s;
+constexpr std::uint32_t kMostUnknownWaits = 3600;  // an hour
 constexpr std::size_t kMostNews = 10;
 constexpr std::size_t kLongestNews = 300;
 constexpr std::string_view kTheWork = "work";  // the task that an agent's own work is to the judge
@@ -223,9 +225,14 @@ std::optional<std::unique_ptr<File>> Keeper::close_registry() {
   if (only_watches() || record_.life == 0 || shutting_down_) return nullptr;
   auto lock = lock_registry(*folder_);
   children_->refresh();
-  const bool is_open = (lock && *lock == nullptr) || !children_->problem().empty();
-  if (is_open && ++registry_waits_ < kMostRegistryWaits) {
-    end_again_ = machine_.loop.at(machine_.clock.now() + kRegistryAgain, [this] { write_end(); });
+  const bool is_unknown = !children_->problem().empty();
+  const bool is_open = (lock && *lock == nullptr) || is_unknown;
+  // Nobody comes to a good end before children that are only not to be read for a while.
+  const bool is_patient = is_unknown && outcome_ == WorkOutcome::done;
+  const std::uint32_t most = is_patient ? kMostUnknownWaits : kMostRegistryWaits;
+  if (is_open && ++registry_waits_ < most) {
+    const Duration again = is_patient ? kUnknownAgain : kRegistryAgain;
+    end_again_ = machine_.loop.at(machine_.clock.now() + again, [this] { write_end(); });
     return std::nullopt;
   }
   if (children_->unsettled() == 0) return lock ? *std::move(lock) : nullptr;

@@ -367,6 +367,24 @@ TEST_F(Tree, children_compaction_with_concurrent_readers_loses_no_line) {
 
 // --- What it says of its work --------------------------------------------------------------------
 
+TEST_F(TreeWork, is_not_over_before_children_that_cannot_be_read_for_a_while) {
+  family.behaves["lead"] = work_for(2min);
+  family.behaves["coder"] = work_for(20min);
+  grow({"coder"});
+  const std::string registry = family.folders["lead"] + "/.children";
+  universe.kill(family.keepers("lead").front());
+  universe.disk.make_unreadable(registry);
+  family.put_keeper_on("lead");
+  universe.run_for(15min);
+  EXPECT_EQ(family.outcome("lead"), "none");
+  universe.disk.make_readable(registry);
+  universe.run_for(15min);
+  EXPECT_EQ(family.outcome("coder"), "done");
+  EXPECT_EQ(family.outcome("lead"), "done");
+  EXPECT_TRUE(is_in(family.inbox("lead"), "child-done: coder"));
+  family.check();
+}
+
 TEST_F(TreeWork, goes_on_after_all_if_the_agent_takes_its_word_back) {
   family.behaves["coder"] = [](SimSelf& self) {
     const auto say = [](SimSelf& me, const std::string& what) {
