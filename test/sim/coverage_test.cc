@@ -130,7 +130,8 @@ TEST(Incidents, are_each_covered_by_tests_that_exist_or_said_not_to_be) {
   EXPECT_EQ(kIncidents.size(), 41U);
   EXPECT_EQ(table.ids, kIncidents);
   EXPECT_EQ(table.waiting, (std::set<std::string>{"I126", "I165"}));
-  for (const char* const file : {"test/sim/scenarios_test.cc", "test/e2e/scenarios_test.cc"}) {
+  for (const char* const file : {"test/sim/scenarios_test.cc", "test/sim/scenarios_of_work_test.cc",
+                                 "test/e2e/scenarios_test.cc"}) {
     for (const std::string& test : tests_in(file)) {
       EXPECT_TRUE(table.tests.contains(test)) << test;
     }

@@ -1,6 +1,7 @@
 // Incidents of other supervisors, played with whole keepers on a simulated machine: each test is
-// named after the row of docs/incidents.md that it covers. What needs real processes or real git is
-// in test/e2e/scenarios_test.cc.
+// named after the row of docs/incidents.md that it covers. Those in which several want the same are
+// in scenarios_of_work_test.cc; what needs real processes or real git is in
+// test/e2e/scenarios_test.cc.
 #include <algorithm>
 #include <chrono>
 #include <functional>
