@@ -1,5 +1,5 @@
 // Incidents of other supervisors on real processes and real git: each test is named after the row
-// of docs/incidents.md that it covers. Those that need neither are in test/sim/scenarios_test.cc.
+// of docs/incidents.md that it covers. Those that need neither are in test/sim/scenarios*_test.cc.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -7,7 +7,9 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "e2e.h"
 
@@ -42,6 +44,23 @@ class Scenario : public E2e {
     EXPECT_EQ(number_in(heartbeat, "pid"), agent_) << heartbeat;
     EXPECT_EQ(number_in(heartbeat, "life"), 1) << heartbeat;
     EXPECT_EQ(number_in(heartbeat["budget"], "spent"), 0) << heartbeat;
+  }
+  /// All that stood under this name in the file.
+  [[nodiscard]] std::vector<pid_t> all_pids(const std::string& name) const {
+    std::vector<pid_t> found;
+    for (const std::string& line : lines_of(read_file(pids()))) {
+      if (line.starts_with(name + " ")) found.push_back(std::stoi(line.substr(name.size() + 1)));
+    }
+    return found;
+  }
+  /// Works on this task until the file `go-NAME` is there.
+  Path keep_at_task(const std::string& name, const std::string& task) {
+    const std::string go = (scratch() / ("go-" + name)).string();
+    return keep({"--name", name, "--policy", "agent", "--restart", "on-failure", "--task", task},
+                {"sh", "-c", R"(while [ ! -e "$0" ]; do date; sleep 0.1; done)", go});
+  }
+  Json task(const std::string& id) {
+    return Json::parse(tend({"task", "show", id, "--json"}).out, nullptr, false);
   }
   /// It did nothing and says who is there.
   static void expect_deferred(const Finished& ran, pid_t winner) {
@@ -159,6 +178,93 @@ TEST_F(Scenario, I083_twenty_losers_from_elsewhere_count_against_nobody) {
   EXPECT_EQ(keeper_of(folder), first);
   EXPECT_TRUE(is_running(first));
   expect_untouched(folder);
+}
+
+// Daemons that start themselves.
+
+TEST_F(Scenario, I200_a_second_start_from_anywhere_finds_the_daemon_and_adds_none) {
+  const Path folder = keep_worker();
+  const pid_t first = keeper_of(folder);
+  std::vector<Background> starts;
+  for (const char* name : {"one", "two", "three", "a", "daemon", "start"}) {
+    const Path from = scratch() / name;
+    fs::create_directory(from);
+    starts.push_back(start({.arguments = Arguments{"env", "-C", from.string(), TEND_BINARY, "run",
+                                                   "-d", "--name", "a", "--"} +
+                                         worker({"--pids", pids().string()}),
+                            .environment = {},
+                            .input = ""}));
+  }
+  for (Background& each : starts) {
+    const Finished ran = each.wait();
+    EXPECT_EQ(ran.exit, 1) << ran.out;
+    EXPECT_TRUE(ran.err.contains("a is not over; ")) << ran.err;
+  }
+  EXPECT_EQ(agent_folders(), std::vector<Path>{folder});
+  EXPECT_EQ(keeper_of(folder), first);
+  expect_untouched(folder);
+}
+
+TEST_F(Scenario, I200_daemons_that_detached_themselves_end_with_their_owner_and_no_other_does) {
+  const Path tracked = keep_worker();
+  const std::string detaches =
+      R"(for i in 1 2 3; do
+           setsid sh -c 'echo "daemon $$" >>"$0"; exec sleep 600' "$0" >/dev/null 2>&1 &
+         done
+         until [ $(grep -c daemon "$0") -eq $((3 * TEND_LIFE)) ]; do sleep 0.02; done
+         echo "owner $$" >>"$0"; exec sleep 600)";
+  const Path folder = keep({"--name", "b", "--policy", "agent", "--restart", "on-failure"},
+                           {"sh", "-c", detaches, pids().string()});
+  const pid_t owner = pid_of(pids(), "owner");
+  const auto detached = all_pids("daemon");
+  ASSERT_EQ(detached.size(), 3U);
+  ASSERT_NO_FATAL_FAILURE(kill_keeper(folder));
+  ASSERT_TRUE(kill(owner));
+  ASSERT_TRUE(eventually([&] { return !is_running(owner); }));
+  for (const pid_t each : detached) EXPECT_TRUE(is_running(each)) << "orphaned";
+
+  EXPECT_EQ(tend({"recover"}).exit, 0);
+  ASSERT_TRUE(eventually([&] { return all_pids("owner").size() == 2; }));
+  for (const pid_t each : detached) EXPECT_FALSE(is_running(each)) << "beside its next life";
+  ASSERT_EQ(all_pids("daemon").size(), 6U);
+  ASSERT_EQ(tend({"stop", "b"}).exit, 0);
+  for (const pid_t each : all_pids("daemon")) EXPECT_FALSE(is_running(each));
+  EXPECT_TRUE(is_running(keeper_of(tracked)));
+  EXPECT_TRUE(is_running(agent_));
+  EXPECT_EQ(number_in(heartbeat_of(tracked), "life"), 1);
+}
+
+// A job that goes to another.
+
+TEST_F(Scenario, I223_of_two_that_hold_a_job_only_the_current_token_completes_it) {
+  ASSERT_EQ(tend({"task", "add", "--id", "job", "what is to be done"}).exit, 0);
+  const Path slow = keep_at_task("slow", "job");
+  ASSERT_EQ(number_in(task("job"), "fence"), 1);
+  const Finished passed_over = tend({"reclaim", "--id", "job", "--older-than", "1ms"});
+  EXPECT_TRUE(passed_over.err.contains("left to slow, which is kept and at work"));
+  ASSERT_EQ(tend({"reclaim", "--id", "job", "--older-than", "1ms", "--force"}).exit, 0);
+  const Path quick = keep_at_task("quick", "job");
+  ASSERT_EQ(number_in(task("job"), "fence"), 3) << "taken back, and claimed";
+
+  for (const char* const late : {"heartbeat", "close"}) {
+    Arguments words{late, "job", "--actor", "slow", "--fence", "1"};
+    if (words.front() == "close") words.insert(words.begin(), "task");
+    const Finished refused = tend(words);
+    EXPECT_EQ(refused.exit, 1);
+    EXPECT_TRUE(refused.err.contains("held by quick")) << refused.err;
+  }
+  std::ofstream(scratch() / "go-slow") << "go";
+  ASSERT_TRUE(await(slow, [](const Json& h) { return text_in(h, "outcome") == "done"; }));
+  EXPECT_EQ(number_in(heartbeat_of(slow), "life"), 1);
+  EXPECT_EQ(number_in(heartbeat_of(slow)["budget"], "spent"), 0);
+  EXPECT_TRUE(done("kill").empty()) << "nobody is ended for being slow";
+  EXPECT_EQ(text_in(task("job"), "status"), "in_progress");
+  EXPECT_EQ(text_in(task("job"), "assignee"), "quick");
+
+  std::ofstream(scratch() / "go-quick") << "go";
+  EXPECT_TRUE(eventually([&] { return text_in(task("job"), "status") == "closed"; }));
+  EXPECT_EQ(text_in(task("job"), "close_reason"), "quick: done, exit 0");
+  EXPECT_EQ(number_in(task("job"), "fence"), 3);
 }
 
 // A work tree that is believed to be damaged.
