@@ -129,6 +129,12 @@ void Patrol::take_up_what_was_told() {
     if (past_.told.emplace(key, told.why).second) taken_up_.insert(key);
   }
   if (settings_.channels.empty()) return;  // nothing is put there
+  for (auto& [id, memory] : past_.state.tasks) {
+    const std::string key = task_key(id);
+    if (!memory.took(PatrolRung::escalate) || open->contains(key)) continue;
+    memory.not_done(PatrolRung::escalate);
+    past_.told.erase(key);
+  }
   for (const auto& [key, text] : past_.told) {
     if (!open->contains(key)) unsent_.insert(key);
   }

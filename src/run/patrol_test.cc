@@ -216,6 +216,35 @@ TEST_F(PatrolTest, an_incident_that_people_were_told_is_over_is_not_gone_on_with
   EXPECT_TRUE(is_open() || !letters("a").empty()) << "nobody is asked, and nobody knows why";
 }
 
+TEST_F(PatrolTest, a_task_that_people_were_told_is_well_again_is_told_of_anew) {
+  const std::string memory = std::string(Family::kHome) + "/patrol.json";
+  const auto is_open = [&] {
+    return std::ranges::any_of(notices("task:t"), [](const Notice& one) { return !one.closed; });
+  };
+  family.behaves["coder"] = [](SimSelf& self) {
+    self.print(claude_tool("long", R"(,"timeout":7200000)"));
+    self.after(45min, [](SimSelf& me) { me.print(claude_tool_closed("long")); });
+    self.after(55min, end_well);
+  };
+  become_fit();
+  keep("coder");
+  have("t", "coder");
+  patrol_for(40min);
+  ASSERT_TRUE(is_open());
+  const std::string before = universe.disk.read(memory).value_or("");
+  patrol_for(10min);
+  ASSERT_FALSE(is_open()) << "the call is over, and that is an answer";
+  // Its end was told, and then a power cut took back what the patrol knew of it.
+  universe.run_for(10min);
+  ASSERT_TRUE(family.over("coder"));
+  universe.disk.write(memory, before);
+  begin_anew();
+  const long over_before = count("over");
+  patrol_for(40min);
+  EXPECT_TRUE(is_open()) << "it holds the task, and nobody knows of that";
+  EXPECT_EQ(count("over"), over_before) << "that it is over was said";
+}
+
 TEST_F(PatrolTest, a_version_control_that_takes_its_time_makes_nobody_unfit) {
   family.have_repository();
   family.change = [](AgentFile& file) { file.worktree = Family::kWork; };
