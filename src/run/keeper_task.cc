@@ -11,6 +11,7 @@ void Keeper::begin_task() {
   TaskWork::Owner owner{.folder = *folder_,
                         .agent = settings_.agent.agent,
                         .task = settings_.agent.task,
+                        .patrol = settings_.config.patrol,
                         .say =
                             [this](const std::string& text, bool needs_person) {
                               recorder_->remark(text);

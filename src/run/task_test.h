@@ -37,6 +37,11 @@ class TasksAtHome {
     const auto added = tasks().add(task, universe_.wall());
     ASSERT_TRUE(added) << added.error().text;
   }
+  void set_context(const std::string& id, TaskContext context) {
+    TaskWish wish;
+    wish.context = context;
+    EXPECT_EQ(tasks().update(id, wish, universe_.wall()).value().did, TaskAnswer::Did::done);
+  }
   [[nodiscard]] Task task(const std::string& id) {
     auto found = tasks().find(id);
     return found && *found ? **std::move(found) : Task{};

@@ -2,6 +2,7 @@
 // before it is remembered that it was told: a keeper that is killed between the two tells it again.
 #include "run/task_work.h"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -19,9 +20,8 @@ namespace {
 using namespace std::chrono_literals;
 using Did = TaskAnswer::Did;
 
-constexpr Duration kShortestBeat = 4min;
-constexpr Duration kJitter = 2min;
-constexpr std::uint32_t kMostEndTries = 8;  // some three minutes
+constexpr PatrolPace kUsualPace = patrol_pace(10min);  // nobody beats more seldom
+constexpr std::uint32_t kMostEndTries = 8;             // some three minutes
 constexpr std::size_t kLongestMessage = 1000;
 
 std::string holder_of(const Task& task) { return on_one_line(task.assignee.value_or("nobody")); }
@@ -148,7 +148,7 @@ void TaskWork::hold(const Task& task) {
   fence_ = task.fence;
   remember(TaskClaim::State::held);
   owner_.tell_judge(TaskEvent::claim);
-  beat_later();
+  beat_later(task.context);
 }
 
 /// By a later claim of this very agent, which a power cut took from what its keeper knew: nobody
@@ -229,13 +229,17 @@ void TaskWork::on_beat(const Result<TaskAnswer>& answer) {
   if (answer->did != Did::done && answer->did != Did::as_before) return lose(*answer);
   succeeded();
   if (unwritten_) remember(unwritten_->state);
-  beat_later();
+  beat_later(answer->task.context);
 }
 
-void TaskWork::beat_later() {
+/// Never as late as the patrol would miss it, and those that began together not together.
+void TaskWork::beat_later(TaskContext context) {
+  const PatrolPace& pace = owner_.patrol.of(static_cast<PatrolContext>(context));
+  const Duration interval = std::min(pace.interval, kUsualPace.interval);
+  const Duration spread = std::min({pace.tolerance, kUsualPace.tolerance, interval / 2});
   const auto jitter = static_cast<std::int64_t>(machine_.entropy.number() %
-                                                static_cast<std::uint64_t>(kJitter.count() + 1));
-  due_ = machine_.clock.now() + kShortestBeat + Duration{jitter};
+                                                static_cast<std::uint64_t>(2 * spread.count() + 1));
+  due_ = machine_.clock.now() + interval - spread + Duration{jitter};
 }
 
 /// Each kind of failure is said once; that others write just now is no news to anybody.

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "base/time.h"
+#include "judge/patrol.h"
 #include "judge/words.h"
 #include "os/machine.h"
 #include "run/work_items.h"
@@ -29,6 +30,7 @@ class TaskWork {
     Folder& folder;  // the agent's
     std::string agent;
     std::string task;
+    PatrolPolicy patrol;  // how soon its beats are missed, by the task's context
     /// For people who follow.
     std::function<void(const std::string& text, bool needs_person)> say;
     std::function<void(TaskEvent)> tell_judge;
@@ -79,7 +81,7 @@ class TaskWork {
   void remember(TaskClaim::State state);
   void failed(const Error& error);
   void succeeded();
-  void beat_later();
+  void beat_later(TaskContext context);
   void keep_all_the_same(const std::string& why);
 
   void close();

@@ -180,6 +180,32 @@ TEST_F(TaskWorkTest, is_beaten_every_four_to_six_minutes_and_its_message_is_left
   EXPECT_EQ(signals("beat"), 0) << "a keeper's beat proves nothing of its agent";
 }
 
+TEST_F(TaskWorkTest, is_beaten_before_the_patrol_would_miss_a_beat_in_every_context) {
+  struct Case {
+    TaskContext context;
+    Duration stale;
+    Duration at_most;
+  };
+  for (const Case& one :
+       {Case{TaskContext::critical, 5min, 3min}, Case{TaskContext::overnight, 30min, 6min},
+        Case{TaskContext::active, 1min, 36s}}) {
+    SCOPED_TRACE(kTaskContextWords[static_cast<std::size_t>(one.context)]);
+    const auto place = static_cast<std::size_t>(one.context);
+    kept.config.patrol.paces.at(place) = patrol_pace(one.stale);
+    tasks.set_context("t1", one.context);
+    kept.start_keeper();
+    universe.run_for(10min);
+    const std::vector<WallTime> all = beats(30min);
+    ASSERT_GT(all.size(), 4U);
+    for (std::size_t i = 2; i < all.size(); ++i) {
+      EXPECT_LE(all[i] - all[i - 1], one.at_most + 1s);
+      EXPECT_GE(all[i] - all[i - 1], one.at_most * 2 / 3 - 1s);
+    }
+    universe.kill(kept.keeper);
+    universe.run_for(2s);
+  }
+}
+
 TEST_F(TaskWorkTest, is_not_beaten_while_its_agent_is_silent_beyond_its_limit) {
   kept.policy.limits.confirm = 10h;
   behave([](SimSelf& self) {
