@@ -22,6 +22,7 @@
 #include "app/lease_view.h"
 #include "app/look.h"
 #include "app/number_option.h"
+#include "app/quick.h"
 #include "base/duration.h"
 #include "base/quote.h"
 #include "run/lease_desk.h"
@@ -399,6 +400,17 @@ int lease_watch_command(const Arguments& arguments, World& world) {
   return kExitYes;
 }
 
+/// A program that waits for its turn is not taken for one that hangs. Where the agent's own stream
+/// is read it says itself what it waits for: a call.
+void tell_keeper(const Asked& asked, World& world, bool waits) {
+  if (stream_is_heard(world.environment) || !inside_of(world)) return;
+  const Spoken spoken =
+      speak({.kind = Speech::Kind::state, .state = waits ? SelfState::idle : SelfState::working});
+  if (spoken.exit_code != kExitYes) {
+    asked.note("its keeper was not told: " + spoken.line.substr(0, spoken.line.find('\n')));
+  }
+}
+
 int lease_run_command(const Arguments& arguments, World& world) {
   const Asked asked("lease run", arguments, world);
   if (arguments.has("wait") && arguments.has("no-wait")) {
@@ -424,7 +436,8 @@ int lease_run_command(const Arguments& arguments, World& world) {
        .working_folder = *folder,
        .say = [&](const std::string& text) { asked.note(text); },
        .flaps = [&](const LeaseRecord& record) { tell_of_flapping(asked, voice, record); },
-       .calm = [&] { voice.is_calm(); }},
+       .calm = [&] { voice.is_calm(); },
+       .queued = [&](bool waits) { tell_keeper(asked, world, waits); }},
       [&](const LeaseRunner::End& got) {
         end = got;
         machine.loop.stop();

@@ -138,7 +138,13 @@ void LeaseRunner::leave_line() {
   soon_.reset();
 }
 
+void LeaseRunner::note_queued(bool waits) {
+  if (std::exchange(is_queued_, waits) == waits) return;
+  if (settings_.queued) settings_.queued(waits);
+}
+
 void LeaseRunner::wait_for(Duration at_most, const std::optional<LeaseRecord>& held) {
+  note_queued(true);
   if (!changes_) {
     const std::string folder =
         fmt::format("{}/{}/{}", desk_.home().path(), kLeasesFolder, settings_.request.name);
@@ -238,6 +244,7 @@ void LeaseRunner::start() {
     child->reset();
     return begin_again(written ? "it took too long to begin" : written.error().why);
   }
+  note_queued(false);  // before its program has anything to say
   auto program = (*child)->release();
   if (!program) {
     drop_group();

@@ -41,6 +41,8 @@ class LeaseRunner {
     /// It goes from hand to hand, and we took it once more; and no more, once for each time.
     std::function<void(const LeaseRecord&)> flaps;
     std::function<void()> calm;
+    /// It waits for its turn from now on, or not any more because it has come.
+    std::function<void(bool waits)> queued;
   };
   struct End {
     enum class How : std::uint8_t {
@@ -73,6 +75,7 @@ class LeaseRunner {
   void look();
   void stand_in_line();
   void say_held_back(const LeaseLook& seen);
+  void note_queued(bool waits);
   void leave_line();
 
   // Leading.
@@ -103,6 +106,7 @@ class LeaseRunner {
 
   std::unique_ptr<LeaseTicket> ticket_;
   bool told_waiting_ = false;
+  bool is_queued_ = false;             // that was said
   std::uint64_t held_back_ = 0;        // the fence of which that was said
   std::uint64_t free_version_ = 0;     // that was seen free ...
   std::optional<Instant> free_since_;  // ... from then on

@@ -48,6 +48,21 @@ TEST_F(LeaseRunnerTest, waits_its_turn_and_is_next_the_moment_the_lease_is_given
   EXPECT_EQ(acting(), 1U);
 }
 
+TEST_F(LeaseRunnerTest, says_once_that_it_waits_and_before_its_program_runs_that_it_leads) {
+  const std::int64_t first = run("a", {"works"});
+  universe_->run_for(10ms);
+  std::string said_before;
+  universe_->behaviours["looks"] = [&](SimSelf&) { said_before = queued_["b"]; };
+  run("b", {"looks"});
+  universe_->run_for(3min);
+  EXPECT_EQ(queued_["b"], "waits ");
+  universe_->kill(first);
+  universe_->run_for(1min);
+  EXPECT_EQ(queued_["b"], "waits leads ");
+  EXPECT_EQ(said_before, "waits leads ");
+  EXPECT_EQ(queued_["a"], "") << "it never waited";
+}
+
 TEST_F(LeaseRunnerTest, costs_the_others_half_a_second_if_the_first_in_line_is_stopped) {
   run("a", {"short"});
   universe_->run_for(10ms);

@@ -101,7 +101,8 @@ class LeaseTest : public testing::Test {
               [this, voice = made->voice.get()] {
                 ++calm_;
                 voice->is_calm();
-              }};
+              },
+          .queued = [this, name](bool is) { queued_[name] += is ? "waits " : "leads "; }};
       made->runner = std::make_unique<LeaseRunner>(
           *made->desk, std::move(settings), [this, name, &machine](const LeaseRunner::End& end) {
             ends_[name] = end;
@@ -135,6 +136,7 @@ class LeaseTest : public testing::Test {
   std::vector<NotifyChannel> channels_;
   std::vector<std::uint64_t> flaps_;  // fences
   int calm_ = 0;
+  std::map<std::string, std::string> queued_;  // by name, what was said of its turn
 };
 
 }  // namespace tend

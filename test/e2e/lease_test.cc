@@ -139,6 +139,23 @@ TEST_F(LeaseE2e, waits_its_turn_or_says_who_has_it) {
   EXPECT_EQ(first.wait().exit, 0);
 }
 
+TEST_F(LeaseE2e, I134_one_that_is_kept_and_waits_its_turn_is_not_taken_for_one_that_hangs) {
+  auto first = lease_run("slot", "sleep 1000");
+  ASSERT_TRUE(eventually([&] { return text_in(status("slot"), "state") == "held"; }));
+  const Path folder =
+      keep({"--name", "second", "--policy", "agent", "--limit", "start=1s", "--limit", "model=1s",
+            "--limit", "beats=1s,2s", "--limit", "confirm=1s"},
+           {TEND_BINARY, "lease", "run", "--name", "slot", "--ttl", "3s", "--", "sh", "-c",
+            "echo led; exit 0"});
+  ASSERT_TRUE(await(folder, [](const Json& says) { return text_in(says, "verdict") == "idle"; }));
+  std::this_thread::sleep_for(4s);  // more than all of its limits
+  EXPECT_EQ(text_in(heartbeat_of(folder), "verdict"), "idle");
+  first.signal(SIGTERM);
+  EXPECT_EQ(tend({"wait", "second"}).exit, 0);
+  EXPECT_EQ(number_in(heartbeat_of(folder), "life"), 1);
+  EXPECT_EQ(read_file(folder / "stream.jsonl"), "led\n");
+}
+
 TEST_F(LeaseE2e, I085_a_stopped_holder_has_its_program_ended_by_the_next_one) {
   auto first = lease_run("n", acting("1000"));
   ASSERT_TRUE(eventually([&] { return !entries_of(ledger()).empty(); }));
