@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/time.h"
+#include "chance.h"
 
 namespace tend::sim {
 
@@ -12,23 +13,22 @@ namespace tend::sim {
 class Dice {
  public:
   Dice(std::uint64_t seed, std::string_view name, std::uint64_t life)
-      : state_(seed ^ (life << 48U)) {
-    for (const char c : name) state_ = (state_ ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  }
-  std::uint64_t number() {
-    state_ += 0x9e3779b97f4a7c15U;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31U);
-  }
+      : chance_(seed_of(seed ^ (life << 48U), name)) {}
+
+  std::uint64_t number() { return chance_.number(); }
+  /// Always one throw: what follows is the same whether there was a choice or not.
   Duration between(Duration low, Duration high) {
     return low + Duration{static_cast<Duration::rep>(
                      number() % static_cast<std::uint64_t>((high - low).count() + 1))};
   }
 
  private:
-  std::uint64_t state_;
+  static std::uint64_t seed_of(std::uint64_t seed, std::string_view name) {
+    for (const char c : name) seed = (seed ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    return seed;
+  }
+
+  Chance chance_;
 };
 
 }  // namespace tend::sim

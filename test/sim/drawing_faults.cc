@@ -155,6 +155,13 @@ void Drawing::draw_tasks() {
   Chance chance(~scenario_.seed);
   const std::uint64_t in_this_world = chance.percent(50) ? 0 : chance.within(20, 100);
   for (AgentPlan& agent : scenario_.agents) agent.task = chance.percent(in_this_world);
+  constexpr TaskContext kOthers[] = {TaskContext::overnight, TaskContext::critical};
+  Chance of_contexts(~scenario_.seed ^ 0x7461'736bULL);
+  for (AgentPlan& agent : scenario_.agents) {
+    const bool is_other = of_contexts.percent(30);
+    const TaskContext other = of_contexts.one_of<TaskContext>(kOthers);
+    if (agent.task && is_other) agent.context = other;
+  }
 }
 
 /// Some hangs end by themselves, in the seconds in which their work is being saved.

@@ -102,6 +102,7 @@ std::vector<std::string> Drawing::asked_agents() const {
 void Drawing::draw_probe(AgentPlan& agent, Chance& chance) {
   using std::chrono::seconds;
   agent.task = false;
+  agent.context = TaskContext::active;
   agent.claims = false;
   agent.probe.interval = std::chrono::floor<seconds>(chance.between(1min, 10min));
   const Duration deadline = std::chrono::floor<seconds>(chance.between(2min, 20min));

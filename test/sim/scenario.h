@@ -99,7 +99,8 @@ struct AgentPlan {
   bool own_worktree = false;
   bool wrapped = false;  // what is started is not the agent itself: that stands behind it
   bool task = false;     // it works on one, which has its name
-  bool claims = false;   // and takes one itself (own_task()), for which it never beats
+  TaskContext context = TaskContext::active;  // of that task
+  bool claims = false;  // and takes one itself (own_task()), for which it never beats
   ProbePlan probe{};
   std::vector<Step> steps;
 

@@ -69,6 +69,9 @@ WriteJson agent_json(const AgentPlan& agent) {
                  {"own_worktree", agent.own_worktree}};
   if (agent.wrapped) json["wrapped"] = true;
   if (agent.task) json["task"] = true;
+  if (agent.context != TaskContext::active) {
+    json["context"] = word_of(kTaskContextWords, agent.context);
+  }
   if (agent.claims) json["claims"] = true;
   if (agent.is_asked()) json["probe"] = probe_json(agent.probe);
   json["steps"] = std::move(steps);
@@ -276,6 +279,7 @@ AgentPlan read_agent(Fields& fields) {
   agent.own_worktree = fields.flag("own_worktree");
   if (fields.has("wrapped")) agent.wrapped = fields.flag("wrapped");
   if (fields.has("task")) agent.task = fields.flag("task");
+  if (fields.has("context")) agent.context = fields.word<TaskContext>("context", kTaskContextWords);
   if (fields.has("claims")) agent.claims = fields.flag("claims");
   if (fields.has("probe")) {
     fields.object("probe", [&](Fields& probe) { agent.probe = read_probe(probe); });

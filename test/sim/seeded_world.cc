@@ -291,15 +291,15 @@ void SeededWorld::finish() {
 // --- Commands ------------------------------------------------------------------------------------
 
 void SeededWorld::add_tasks() {
+  const auto add = [this](const std::string& name, TaskContext of) {
+    const std::string_view context = kTaskContextWords.at(static_cast<std::size_t>(of));
+    tend({"task", "add", "--id", name, "--context", std::string(context), "the work of " + name});
+  };
   for (const AgentPlan& plan : scenario.agents) {
-    if (plan.task) tend({"task", "add", "--id", plan.name, "the work of " + plan.name});
+    if (plan.task) add(plan.name, plan.context);
     if (plan.claims) tend({"task", "add", "--id", own_task(plan.name), "what nobody asked for"});
   }
-  for (const OutsiderPlan& plan : scenario.outsiders) {
-    const auto context = static_cast<std::size_t>(plan.context);
-    tend({"task", "add", "--id", plan.name, "--context", std::string(kTaskContextWords[context]),
-          "the work of " + plan.name});
-  }
+  for (const OutsiderPlan& plan : scenario.outsiders) add(plan.name, plan.context);
   if (!scenario.messages.empty()) tend({"gate", "list"});
 }
 

@@ -1,4 +1,9 @@
-// An agent never runs twice at once, and no life has the number of another.
+// An agent never runs twice at once, no life has the number of another, and of two keepers that
+// were put on at once one leaves.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -35,12 +40,27 @@ class OneLife final : public Check {
     const auto facts = world.universe.facts(inner.pid);
     return inner.pid != 0 && facts && facts->id == inner && world.universe.runs(inner.pid);
   }
-  void on_settled() override {
+  /// Whoever finds that there is another does so at once, unless it is stopped, or the disk is
+  /// slow.
+  void on_tick() override {
     for (const auto& [name, agent] : world.truth().agents) {
-      const auto keepers = world.processes_of(name, Owner::Is::keeper);
-      if (keepers.size() > 1) violated(fmt::format("{} has {} keepers", name, keepers.size()));
+      std::set<std::int64_t> run;
+      for (const std::int64_t pid : world.processes_of(name, Owner::Is::keeper)) {
+        if (!world.keeper_is_paused(pid) && world.universe.runs(pid)) run.insert(pid);
+      }
+      std::set<std::int64_t>& before = ran_[name];
+      const auto stayed =
+          std::ranges::count_if(run, [&](std::int64_t pid) { return before.contains(pid); });
+      const bool had_time = world.since_wrong(Wrong::slow) > kTimeToLeave;
+      if (stayed > 1 && had_time) violated(fmt::format("{} has {} keepers", name, stayed));
+      before = std::move(run);
     }
   }
+
+ private:
+  static constexpr Duration kTimeToLeave = std::chrono::minutes{1};
+
+  std::map<std::string, std::set<std::int64_t>> ran_;  // keepers of an agent, at the last tick
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // A task is held by its agent and by nobody else, every claim has a fence of its own, it is closed
-// once and only when the work is done, it is not beaten for one that is silent beyond its limit,
-// and nobody who is over still holds one. Everything that is ever written of a task is looked at.
+// once and only when the work is done, it is beaten in time for one that gets on and not for one
+// that is silent beyond its limit, and nobody who is over still holds one. Everything that is ever
+// written of a task is looked at.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -9,7 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "base/duration.h"
 #include "checks/check.h"
+#include "judge/patrol.h"
 #include "run/child_look.h"
 #include "store/tasks.h"
 
@@ -51,6 +54,9 @@ class TasksCheck final : public Check {
     if (read) read = database_->run_script("DELETE FROM seen");
     if (!read) violated(read.error().text);
     note_silent();
+    for (const auto& [name, agent] : world.truth().agents) {
+      if (agent.plan->task) look_at_beats(agent);
+    }
   }
   /// A person was told what is left to do.
   void on_event(const Event& event) override {
@@ -138,6 +144,33 @@ class TasksCheck final : public Check {
     return says && says->process.boot_id == world.universe.boot_id() &&
            !is_terminal(says->status) && is_silent(says->verdict);
   }
+  /// It gets on, or what it waits for has a name, and its keeper can say so.
+  [[nodiscard]] bool seems_at_work(const std::string& name) const {
+    const auto says = world.heartbeat_of(name);
+    const bool is_well = says && says->status == Status::running && says->task == name &&
+                         (says->verdict == Verdict::working || says->verdict == Verdict::waiting);
+    const auto keepers = world.processes_of(name, Owner::Is::keeper);
+    return is_well && keepers.size() == 1 && !world.keeper_is_paused(keepers.front()) &&
+           !world.is_disturbed() && !world.is_shutting_down();
+  }
+  void look_at_beats(const AgentTruth& agent) {
+    const std::string& name = agent.plan->name;
+    if (!seems_at_work(name)) {
+      at_work_.erase(name);
+      return;
+    }
+    Duration& since = at_work_.try_emplace(name, world.elapsed()).first->second;
+    const PatrolPace& pace = policy_.of(static_cast<PatrolContext>(agent.plan->context));
+    const Duration missed = pace.interval + pace.tolerance + kOneLook;
+    if (world.elapsed() - std::max(since, world.last_fault()) < missed) return;
+    const auto task = Tasks(*database_, TaskLimits{}).find(name);
+    if (!task || !*task || (*task)->status != kInProgress || (*task)->assignee != name) return;
+    const auto silent = world.wall() - (*task)->last_sign();
+    if (silent <= missed) return;
+    since = kNoLimit;  // said once
+    violated(fmt::format("{} works, and its task was not beaten for {}", name,
+                         format_duration(std::chrono::duration_cast<Duration>(silent))));
+  }
   [[nodiscard]] double since_of(const std::string& name) const {
     return world.heartbeat_of(name).value_or(Heartbeat{}).since;
   }
@@ -150,11 +183,14 @@ class TasksCheck final : public Check {
   }
 
   static constexpr Duration kSaidAgain = std::chrono::minutes{1};  // once a disk has room again
+  static constexpr Duration kOneLook = SeededWorld::kTick;
 
+  const PatrolPolicy policy_;
   std::unique_ptr<Database> database_;
   std::map<std::string, int> closed_;
-  std::set<std::string> left_;            // agents
-  std::map<std::string, double> silent_;  // at the last tick, and since when
+  std::set<std::string> left_;               // agents
+  std::map<std::string, double> silent_;     // at the last tick, and since when
+  std::map<std::string, Duration> at_work_;  // since when it is, as everybody can see
 };
 
 }  // namespace
