@@ -38,6 +38,7 @@ class Dialogue {
   void begin_life(std::uint32_t life, std::uint64_t stream_from);
   /// What its stream told so far.
   void hear(const Conversation& conversation);
+  [[nodiscard]] bool knows_session() const { return !file_.session.empty(); }
   /// The life ended well; why that is in doubt, "" if it is not.
   static std::string doubt(const Conversation& conversation, std::uint32_t life);
   /// It wanted to do something, and nothing of it was allowed.

@@ -277,6 +277,24 @@ TEST_F(KeptAgent, whose_wrapper_died_while_it_was_held_up_may_end_its_work_alone
   EXPECT_EQ(kept.heartbeat().life, 1U) << "it has nothing left to do";
 }
 
+TEST_F(KeptAgent, whose_wrapper_died_goes_on_in_a_session_that_was_named_while_its_work_was_saved) {
+  kept.have_a_work_tree(10s);
+  behave([](SimSelf&) {});
+  kept.start_keeper();
+  kept.universe.run_for(5s);
+  kept.universe.kill(kept.keeper);
+  kill_agent();
+  kept.start_keeper();
+  kept.universe.run_for(5s);
+  ASSERT_EQ(kept.heartbeat().verdict, Verdict::dead);
+  ASSERT_EQ(kept.heartbeat().life, 1U) << "its work is being saved";
+  // By what it had started, which nobody has killed.
+  kept.universe.disk.append(kept.path("stream.jsonl"), init() + said("I am here"));
+  kept.universe.run_for(1min);
+  EXPECT_EQ(kept.heartbeat().life, 2U);
+  EXPECT_TRUE(has("--resume") && has(std::string(kSession)));
+}
+
 TEST_F(KeptAgent, that_is_silent_in_a_tool_without_a_process_is_told_of) {
   behave([](SimSelf& self) { self.print(init() + tool_opened("t1", R"(,"timeout":60000)")); });
   kept.start_keeper();
