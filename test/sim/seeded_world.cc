@@ -117,6 +117,7 @@ void SeededWorld::set_up() {
     if (!run.command.empty() && run.command.front() == kReplyCommand) return reply(run);
     if (run.command.empty() || !run.command.back().contains(kNotify)) return std::nullopt;
     notices_.push_back(run.input);
+    for (const auto& check : checks_) check->on_told(run);
     return SimAnswer{.output = "", .error = "", .takes = 1s};
   };
   for (const AgentPlan& plan : scenario.agents) {
@@ -521,10 +522,18 @@ void SeededWorld::on_end(const SimFacts& process) {
   patrols_.erase(process.id.pid);
   owners_.erase(process.id.pid);
   const bool of_one = owner.is == Owner::Is::agent || owner.is == Owner::Is::keeper;
-  if (of_one && processes_of(owner.agent, Owner::Is::agent).empty() &&
-      processes_of(owner.agent, Owner::Is::keeper).empty()) {
+  if (of_one && processes_of(owner.agent, Owner::Is::agent).empty() && !has_keeper(owner.agent)) {
     note_abandoned(owner.agent);
   }
+}
+
+/// One that was stopped before it could take the lock keeps nobody.
+bool SeededWorld::has_keeper(const std::string& agent) const {
+  const SimNode* const lock = file_of(agent, kLockFile);
+  return std::ranges::any_of(processes_of(agent, Owner::Is::keeper), [&](std::int64_t pid) {
+    const bool has_lock = lock != nullptr && lock->lock != 0 && lock->lock_owner == pid;
+    return has_lock || !keeper_is_paused(pid);
+  });
 }
 
 void SeededWorld::on_signal(const SimSent& sent, const SimFacts& to) {

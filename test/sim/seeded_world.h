@@ -228,6 +228,7 @@ class SeededWorld final : public Surroundings, SimObserver {
   void note_kept(const std::string& agent);
   /// Who was back for less time than those below look again was not back.
   void note_abandoned(const std::string& agent);
+  [[nodiscard]] bool has_keeper(const std::string& agent) const;
   [[nodiscard]] const SimNode* file_of(const std::string& agent, std::string_view name) const;
   void finish();
 

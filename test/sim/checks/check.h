@@ -42,6 +42,8 @@ class Check {
                            const SimRepository::Commit& /*commit*/) {}
   virtual void on_merge(const std::string& /*into*/, const SimRepository::Commit& /*merge*/) {}
   virtual void on_event(const Event& /*event*/) {}
+  /// A notice reaches a person.
+  virtual void on_told(const Run& /*notice*/) {}
   /// A keeper puts a question to its agent; it is not yet among those of its life.
   virtual void on_question(const AgentTruth& /*agent*/, const QuestionTruth& /*question*/) {}
   /// A keeper, by its pid, hands a message to its agent.
@@ -92,6 +94,7 @@ std::unique_ptr<Check> make_journal_first_check(SeededWorld& world);
 std::unique_ptr<Check> make_preserved_check(SeededWorld& world);
 std::unique_ptr<Check> make_merged_once_check(SeededWorld& world);
 std::unique_ptr<Check> make_messages_check(SeededWorld& world);
+std::unique_ptr<Check> make_notices_check(SeededWorld& world);
 std::unique_ptr<Check> make_replay_check(SeededWorld& world);
 std::unique_ptr<Check> make_stall_found_check(SeededWorld& world);
 std::unique_ptr<Check> make_nobody_left_check(SeededWorld& world);

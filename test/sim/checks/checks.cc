@@ -19,7 +19,8 @@ std::vector<std::unique_ptr<Check>> make_checks(SeededWorld& world) {
         make_messages_check,      make_replay_check,        make_stall_found_check,
         make_nobody_left_check,   make_nothing_owed_check,  make_orders_check,
         make_session_check,       make_carried_out_check,   make_tasks_check,
-        make_whole_lines_check,   make_children_kept_check, make_given_up_check}) {
+        make_whole_lines_check,   make_children_kept_check, make_given_up_check,
+        make_notices_check}) {
     checks.push_back(make(world));
   }
   if (!world.scenario.messages.empty()) {

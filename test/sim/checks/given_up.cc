@@ -34,7 +34,8 @@ class GivenUp final : public Check {
                           .spent = says ? says->resumes_spent : 0,
                           .back = 0,
                           .was_orphan = false,
-                          .missed = false};
+                          .missed = false,
+                          .read = {}};
   }
   void on_life(const AgentTruth& agent) override {
     const auto held = held_.find(agent.plan->name);
@@ -59,6 +60,7 @@ class GivenUp final : public Check {
     for (auto held = held_.begin(); held != held_.end();) {
       const AgentTruth& agent = world.truth().agents.at(held->first);
       note_orphan(held->first, held->second);
+      note_read(held->first, held->second);
       if (held->second.back > 0) {
         look_at_budget(agent, held->second);
         held = held_.erase(held);
@@ -77,6 +79,7 @@ class GivenUp final : public Check {
     std::uint32_t back = 0;   // the life that goes on; 0: none yet
     bool was_orphan = false;  // it gave its parent up
     bool missed = false;
+    std::optional<Duration> read;  // what it said, by a keeper
   };
   static constexpr Duration kSlack = 2s;
   static constexpr Duration kReturnMayTake = 4min;  // saving, a pause, and the keeper's pace
@@ -88,6 +91,10 @@ class GivenUp final : public Check {
   void note_orphan(const std::string& name, Held& held) const {
     const auto says = world.heartbeat_of(name);
     held.was_orphan = held.was_orphan || (says && says->leaving);
+  }
+  void note_read(const std::string& name, Held& held) const {
+    if (held.read || world.processes_of(name, Owner::Is::keeper).empty()) return;
+    held.read = world.elapsed();
   }
   static bool gave_up(const AgentTruth& agent) {
     return agent.given_up && !agent.lives.empty() &&
@@ -122,8 +129,10 @@ class GivenUp final : public Check {
     const std::string& name = agent.plan->name;
     const auto says = world.heartbeat_of(name);
     if (held.missed || !is_free(agent) || (says && is_terminal(says->status))) return;
-    if (!was_heard(agent, held)) return;
-    const Duration free = std::max(due(agent, held), world.last_fault() + after_fault_);
+    if (!was_heard(agent, held) || !held.read) return;
+    // A delay counts from when somebody read of it: nobody may have kept it when it was said.
+    const Duration named = due(agent, held) + (*held.read - held.given_up.at);
+    const Duration free = std::max(named, world.last_fault() + after_fault_);
     const Duration return_may_take = kReturnMayTake + 4 * world.universe.version_control_takes;
     if (world.elapsed() < free + return_may_take) return;
     held.missed = true;
