@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <new>
 #include <optional>
 #include <string>
 #include <thread>
@@ -31,27 +32,35 @@ constexpr int kHeld = 0;
 constexpr int kViolated = 1;
 constexpr int kUsage = 2;
 
-/// What said no when standard output was first written to in vain; 0: all was taken.
+/// What said no when it was first written in vain; 0: all was taken.
 int lost_output = 0;
+int lost_trace = 0;
 
-void say(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size() && lost_output == 0) {
-    lost_output = errno;
-  }
+void write(std::string_view text, std::FILE* to, int& lost) {
+  if (std::fwrite(text.data(), 1, text.size(), to) < text.size() && lost == 0) lost = errno;
 }
-void remark(std::string_view text) { fmt::print(stderr, "{}", text); }
+void say(std::string_view text) { write(text, stdout, lost_output); }
+/// To people; where they cannot read it nothing is lost.
+void remark(std::string_view text) {
+  int lost = 0;
+  write(text, stderr, lost);
+}
 
 int refuse(const Error& error) {
   remark(fmt::format("tend-sim: {} (see 'tend-sim --help')\n", error.text));
   return kUsage;
 }
 
+int cannot_write(std::string_view what, int error) {
+  remark(fmt::format("tend-sim: cannot write {}: {}\n", what, system_says(error)));
+  return kUsage;
+}
+
 /// What was not written cannot be relied on, whatever it said.
 int end(int exit) {
   if (std::fflush(stdout) != 0 && lost_output == 0) lost_output = errno;
-  if (lost_output == 0) return exit;
-  remark(fmt::format("tend-sim: cannot write to standard output: {}\n", system_says(lost_output)));
-  return kUsage;
+  if (lost_output != 0) return cannot_write("to standard output", lost_output);
+  return lost_trace != 0 ? cannot_write("the trace to standard error", lost_trace) : exit;
 }
 
 Result<Scenario> scenario_of(const SimOptions& options) {
@@ -65,7 +74,8 @@ int verdict(const Tally& tally) { return tally.broken.empty() ? kHeld : kViolate
 /// it goes to standard error, so that the JSON can be read.
 Tally play_with_trace(const Scenario& scenario, bool beside_json) {
   if (beside_json) {
-    return play_traced(scenario, [](const std::string& line) { remark(line + "\n"); });
+    return play_traced(scenario,
+                       [](const std::string& line) { write(line + "\n", stderr, lost_trace); });
   }
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   return play_traced(scenario, [](const std::string& line) { say(line + "\n"); });
@@ -203,7 +213,14 @@ int run(const SimOptions& options) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  const auto options =
-      parse_options(std::vector<std::string>(arguments + (count > 0 ? 1 : 0), arguments + count));
-  return options ? end(run(*options)) : refuse(options.error());
+  try {
+    const auto options =
+        parse_options(std::vector<std::string>(arguments + (count > 0 ? 1 : 0), arguments + count));
+    return options ? end(run(*options)) : refuse(options.error());
+  } catch (const MachineTrouble& trouble) {
+    remark(fmt::format("tend-sim: {}\n", trouble.what()));
+  } catch (const std::bad_alloc&) {
+    remark("tend-sim: out of memory: it wants more, or fewer agents and hours\n");
+  }
+  return kUsage;
 }

@@ -11,6 +11,7 @@
 #include <array>
 #include <csignal>
 #include <exception>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -20,6 +21,8 @@
 
 namespace tend::sim {
 namespace {
+
+constexpr int kOutOfMemory = 12;  // how a player ends then
 
 void write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
@@ -38,7 +41,11 @@ void write_all(int descriptor, std::string_view text) {
   ::setrlimit(RLIMIT_CPU, &time);
   const rlimit no_core{.rlim_cur = 0, .rlim_max = 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
-  write_all(result, format_tally(play(scenario)));
+  try {
+    write_all(result, format_tally(play(scenario)));
+  } catch (const std::bad_alloc&) {
+    ::_exit(kOutOfMemory);
+  }
   ::_exit(0);
 }
 
@@ -53,6 +60,10 @@ Tally tally_of_end(std::uint64_t seed, int status, std::chrono::seconds most) {
   return tally_of_failure(seed, "crash", fmt::format("exit {}", WEXITSTATUS(status)));
 }
 
+MachineTrouble cannot_start(int error) {
+  return MachineTrouble(fmt::format("cannot start a player: {}", system_says(error)));
+}
+
 }  // namespace
 
 Tally play_here(const Scenario& scenario) { return play_traced(scenario, {}); }
@@ -62,6 +73,8 @@ Tally play_traced(const Scenario& scenario, const std::function<void(const std::
     SeededWorld world(scenario);
     world.trace = trace;
     return tally_of(scenario.seed, world.play());
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     return tally_of_failure(scenario.seed, "no exception", error.what());
   }
@@ -76,11 +89,11 @@ Players::~Players() {
 
 void Players::begin(const Scenario& scenario, const PlayWorld& play) {
   std::array<int, 2> ends{};
-  CHECK(::pipe2(ends.data(), O_CLOEXEC) == 0);
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw cannot_start(errno);
   Fd reading(ends[0]);
   const Fd writing(ends[1]);
   const pid_t pid = ::fork();
-  CHECK(pid >= 0);
+  if (pid < 0) throw cannot_start(errno);
   if (pid == 0) play_and_exit(writing.get(), scenario, processor_time_, play);
   players_.push_back({.seed = scenario.seed, .pid = pid, .result = std::move(reading), .text = ""});
 }
@@ -115,6 +128,9 @@ Played Players::end(Player player) {
   retried([&] { return ::waitpid(player.pid, &status, 0); });
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
     if (auto tally = parse_tally(player.text)) return {player.seed, *std::move(tally)};
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kOutOfMemory) {
+    throw MachineTrouble(fmt::format("out of memory: seed {} wants more", player.seed));
   }
   return {player.seed, tally_of_end(player.seed, status, processor_time_)};
 }

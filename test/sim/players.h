@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,17 @@ namespace tend::sim {
 /// What a world may use of a processor.
 inline constexpr std::chrono::seconds kMostProcessorTime{120};
 
-/// Plays a scenario here and now. An exception is a violation of "no exception".
+/// Plays a scenario here and now. An exception is a violation of "no exception", but std::bad_alloc
+/// is thrown on: that is the machine's.
 Tally play_here(const Scenario& scenario);
 /// The same, with a line for everything that happens.
 Tally play_traced(const Scenario& scenario, const std::function<void(const std::string&)>& trace);
+
+/// What the machine that plays has too little of: nothing is known of the world that it played.
+class MachineTrouble : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 using PlayWorld = std::function<Tally(const Scenario&)>;
 
@@ -41,9 +49,11 @@ class Players {
   Players& operator=(const Players&) = delete;
 
   [[nodiscard]] std::size_t playing() const { return players_.size(); }
-  /// Begins in a process of its own. `play` is play_here(), or another way to play a world.
+  /// Begins in a process of its own, or throws MachineTrouble. `play` is play_here(), or another
+  /// way to play a world.
   void begin(const Scenario& scenario, const PlayWorld& play = play_here);
-  /// Waits until one world has ended. Requires that there is one.
+  /// Waits until one world has ended. Requires that there is one. Throws MachineTrouble if that one
+  /// had too little memory.
   Played await_one();
 
  private:

@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <new>
 #include <utility>
 
 namespace tend::sim {
@@ -57,6 +58,8 @@ Tally never_end(const Scenario& scenario) {
   return hold(scenario);
 }
 
+Tally want_too_much(const Scenario& /*scenario*/) { throw std::bad_alloc(); }
+
 SwarmSettings settings(std::uint64_t count, PlayWorld play) {
   return {.wishes = {.hours = 1h, .policy = "", .faults = {}},
           .first = 1,
@@ -106,6 +109,12 @@ TEST(Tally, is_read_as_it_was_written) {
   const auto read = parse_tally(format_tally(tally));
   ASSERT_TRUE(read.has_value()) << read.error().text;
   EXPECT_EQ(*read, tally);
+}
+
+TEST(Tally, has_no_time_where_nobody_knows_when) {
+  const std::string text = format_tally(tally_of_failure(9, "crash", "exit 7"));
+  EXPECT_TRUE(text.contains(R"("soonest_ms":null)")) << text;
+  EXPECT_EQ(parse_tally(text)->broken.at("crash").soonest, kNoLimit);
 }
 
 TEST(Tally, that_was_cut_off_is_refused) {
@@ -219,6 +228,19 @@ TEST(Players, say_what_ended_a_world) {
   scenario.seed = 6;
   players.begin(scenario, fail_now_and_then);
   EXPECT_EQ(players.await_one().tally.broken.at("crash").said.front(), "exit 7");
+}
+
+TEST(Players, take_too_little_memory_for_no_finding) {
+  Players players;
+  Scenario scenario;
+  scenario.seed = 12;
+  players.begin(scenario, want_too_much);
+  try {
+    players.await_one();
+    FAIL() << "it was a finding";
+  } catch (const MachineTrouble& trouble) {
+    EXPECT_STREQ(trouble.what(), "out of memory: seed 12 wants more");
+  }
 }
 
 TEST(Players, end_a_world_that_does_not_end) {

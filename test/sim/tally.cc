@@ -79,10 +79,10 @@ WriteJson by_word(const Map& map, const std::array<std::string_view, N>& words,
 }
 
 WriteJson broken_json(const BrokenTally& broken) {
-  return {{"times", broken.times},
-          {"seeds", broken.seeds},
-          {"said", broken.said},
-          {"soonest_ms", broken.soonest.count()}};
+  WriteJson json{{"times", broken.times}, {"seeds", broken.seeds}, {"said", broken.said}};
+  json["soonest_ms"] = nullptr;
+  if (broken.soonest != kNoLimit) json["soonest_ms"] = broken.soonest.count();
+  return json;
 }
 
 std::vector<std::uint64_t> numbers_in(const ReadJson& object, const char* key) {
@@ -109,8 +109,10 @@ BrokenTally read_broken(const ReadJson& object) {
   BrokenTally broken;
   broken.times = whole_number(object, "times", kMost);
   broken.seeds = numbers_in(object, "seeds");
-  broken.soonest = Duration{static_cast<Duration::rep>(
-      whole_number(object, "soonest_ms", static_cast<std::uint64_t>(kNoLimit.count())))};
+  if (find_field(object, "soonest_ms") != nullptr) {
+    broken.soonest = Duration{static_cast<Duration::rep>(
+        whole_number(object, "soonest_ms", static_cast<std::uint64_t>(kNoLimit.count())))};
+  }
   const ReadJson* const said = find_field(object, "said");
   if (said == nullptr || !said->is_array()) return broken;
   for (const ReadJson& text : *said) {

@@ -34,7 +34,7 @@ struct BrokenTally {
   std::uint64_t times = 0;
   std::vector<std::uint64_t> seeds;  // each once, the first of them
   std::vector<std::string> said;     // what it said first
-  Duration soonest = kNoLimit;       // since its world began
+  Duration soonest = kNoLimit;       // since its world began; kNoLimit, null in JSON: nobody knows
 
   bool operator==(const BrokenTally&) const = default;
 };
