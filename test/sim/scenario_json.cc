@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,6 +29,7 @@ namespace {
 
 constexpr std::size_t kLargestScenario = std::size_t{16} * 1024 * 1024;
 constexpr std::int64_t kMostPids = 4'194'303;  // of Linux
+constexpr std::size_t kMostAgents = 1'000;     // as many as can be wished for
 
 template <class Enum, std::size_t N>
 std::string_view word_of(const std::array<std::string_view, N>& words, Enum value) {
@@ -213,7 +215,8 @@ class Fields {
     const std::string given = text(key);
     const auto* const found = std::ranges::find(words, given);
     if (found != words.end()) return static_cast<Enum>(found - words.begin());
-    complain(fmt::format("\"{}\" is no word that is known: {}", key, in_quotes(given)));
+    complain(fmt::format("\"{}\" is no word that is known: {}{}", key, in_quotes(given),
+                         did_you_mean(given, words)));
     return Enum{};
   }
   /// Calls `read` for everything in the list, as "WHERE KEY[N]".
@@ -267,6 +270,9 @@ ProbePlan read_probe(Fields& fields) {
   probe.deliver = fields.flag("deliver");
   probe.takes = fields.seconds("takes");
   probe.mute = fields.flag("mute");
+  if (probe.deadline < probe.interval) {
+    fields.complain("\"deadline\" is shorter than \"interval\"");
+  }
   return probe;
 }
 
@@ -367,6 +373,10 @@ Scenario read_scenario(Fields& fields) {
   scenario.most_pid =
       static_cast<std::int64_t>(fields.number("most_pid", static_cast<std::uint64_t>(kMostPids)));
   fields.list("agents", [&](Fields& each) { scenario.agents.push_back(read_agent(each)); });
+  if (scenario.agents.empty() || scenario.agents.size() > kMostAgents) {
+    fields.complain(
+        fmt::format("\"agents\" are 1 to {}, not {}", kMostAgents, scenario.agents.size()));
+  }
   fields.list("faults", [&](Fields& each) { scenario.faults.push_back(read_fault(each)); });
   if (fields.has("patrol")) scenario.patrol = fields.seconds("patrol");
   if (fields.has("outsiders")) {
@@ -407,7 +417,8 @@ Result<void> check_agent(const AgentPlan& agent, const std::set<std::string>& be
   if (agent.name.empty()) return fail("scenario: an agent has no name");
   if (auto fits = check_name(agent.name); !fits) return fits;
   if (before.contains(agent.name)) return wrong("is there twice");
-  if (!built_in_policy(agent.policy)) return wrong("has no known policy: " + agent.policy);
+  if (!built_in_policy(agent.policy))
+    return wrong("has no known policy: " + in_quotes(agent.policy));
   if (!agent.parent.empty() && !before.contains(agent.parent)) {
     return wrong(
         fmt::format("has a parent {} that does not stand before it", in_quotes(agent.parent)));
@@ -483,6 +494,27 @@ Result<void> check_contenders(const Scenario& scenario, std::set<std::string>& n
   return {};
 }
 
+/// Who comes at the last moment may have to wait for all others. Whoever leads when the world ends
+/// would look like one that owes something.
+Result<void> check_leads(const Scenario& scenario) {
+  Duration latest = scenario.lasts + scenario.settles;
+  const auto comes = [](const ContenderPlan& contender) {
+    return contender.begins < contender.ends;
+  };
+  for (const ContenderPlan& contender : scenario.contenders) {
+    if (comes(contender)) latest -= std::min(latest, contender.works);
+  }
+  for (const ContenderPlan& contender : scenario.contenders) {
+    if (!comes(contender) || contender.ends <= latest) continue;
+    return fail(
+        fmt::format("scenario: contender {} may lead when the world ends: its \"ends\" and the "
+                    "\"works\" of all "
+                    "contenders are together at most \"lasts\" and \"settles\"",
+                    in_quotes(contender.name)));
+  }
+  return {};
+}
+
 Result<void> check_faults(const Scenario& scenario, const std::set<std::string>& agents,
                           const std::set<std::string>& names) {
   for (const Fault& fault : scenario.faults) {
@@ -527,6 +559,7 @@ Result<void> check_names(const Scenario& scenario) {
     if (auto fits = check_name(outsider.name); !fits) return fits;
   }
   if (auto fits = check_contenders(scenario, names); !fits) return fits;
+  if (auto fits = check_leads(scenario); !fits) return fits;
   return check_faults(scenario, agents, names);
 }
 
@@ -545,6 +578,24 @@ Result<std::string> read_file(const std::string& path) {
     text.append(buffer.data(), static_cast<std::size_t>(got));
   }
   return fail("it is larger than 16 MB");
+}
+
+/// Where a text is no JSON, or no object.
+Error no_object(std::string_view text) {
+  constexpr std::size_t kShown = 40;
+  try {
+    std::ignore = ReadJson::parse(text);
+  } catch (const ReadJson::parse_error& error) {
+    const std::string_view read = text.substr(0, error.byte);
+    const std::string_view line = read.substr(read.rfind('\n') + 1);
+    return Error{
+        fmt::format("scenario: no JSON at line {}: {}", std::ranges::count(read, '\n') + 1,
+                    error.byte > text.size()
+                        ? "it ends there"
+                        : "wrong at the end of " +
+                              in_quotes(line.substr(line.size() - std::min(kShown, line.size()))))};
+  }
+  return Error{"scenario: the text is no JSON object"};
 }
 
 }  // namespace
@@ -582,7 +633,7 @@ std::string format_scenario(const Scenario& scenario) {
 
 Result<Scenario> parse_scenario(std::string_view text) {
   const auto object = parse_object(text, kLargestScenario);
-  if (!object) return fail("scenario: the text is no JSON object");
+  if (!object) return std::unexpected(no_object(text));
   std::optional<Error> wrong;
   Scenario scenario;
   {

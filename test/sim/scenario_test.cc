@@ -439,6 +439,14 @@ TEST(ScenarioJson, refuses_what_is_no_object) {
   EXPECT_EQ(error_of("[]"), "scenario: the text is no JSON object");
 }
 
+TEST(ScenarioJson, says_in_which_line_the_text_is_no_json) {
+  const std::string text = small_scenario();
+  EXPECT_EQ(error_of(with(text, R"("name":"child",)", R"("name":"child",,)")),
+            "scenario: no JSON at line 4: wrong at the end of '  {\"name\":\"child\",,'");
+  EXPECT_EQ(error_of(text.substr(0, text.find("\n\"faults\""))),
+            "scenario: no JSON at line 4: it ends there");
+}
+
 TEST(ScenarioJson, says_where_a_field_is_missing) {
   EXPECT_EQ(error_of(with(small_scenario(), R"("lasts":2.5,)", "")),
             "scenario: faults[0] has no \"lasts\"");
@@ -450,7 +458,8 @@ TEST(ScenarioJson, says_where_a_field_is_missing) {
 
 TEST(ScenarioJson, says_where_a_word_is_unknown) {
   EXPECT_EQ(error_of(with(small_scenario(), "\"crash\"", "\"crush\"")),
-            "scenario: agents[0] steps[1] \"kind\" is no word that is known: 'crush'");
+            "scenario: agents[0] steps[1] \"kind\" is no word that is known: 'crush'; did you mean "
+            "'crash'?");
   EXPECT_EQ(error_of(with(small_scenario(), "\"sleep\"", "\"nap\"")),
             "scenario: faults[0] \"kind\" is no word that is known: 'nap'");
 }
@@ -493,6 +502,51 @@ TEST(ScenarioJson, refuses_those_who_want_to_lead_without_a_name_or_a_time) {
             "scenario: a contender has no name of its own: 'lead'");
   EXPECT_EQ(error_of(with(text, R"("ttl":5)", R"("ttl":1)")),
             "scenario: contender 'ann' has no time for its lease");
+}
+
+TEST(ScenarioJson, refuses_those_who_may_lead_when_the_world_ends) {
+  Scenario scenario;
+  scenario.lasts = 1h;
+  scenario.settles = 30min;
+  scenario.agents = {{.name = "lead", .parent = "", .steps = {}}};
+  scenario.contenders = {
+      {.name = "ann", .ends = 50min, .ttl = 5s, .works = 30min, .rests = 3s},
+      {.name = "bob", .ends = 60min, .ttl = 5s, .works = 0min, .rests = 3s},
+      {.name = "never", .begins = 1h, .ends = 1h, .ttl = 5s, .works = 24h, .rests = 3s}};
+  EXPECT_EQ(parse_scenario(format_scenario(scenario)), scenario);
+  const auto refused = [&](const std::string& name) {
+    EXPECT_EQ(error_of(format_scenario(scenario)),
+              fmt::format("scenario: contender '{}' may lead when the world ends: its \"ends\" and "
+                          "the \"works\" of all contenders are together at most \"lasts\" and "
+                          "\"settles\"",
+                          name));
+  };
+  scenario.contenders[1].works = 1ms;  // it may have to wait for ann
+  refused("bob");
+  scenario.contenders[0].works = 24'000h;
+  refused("ann");
+}
+
+TEST(ScenarioJson, refuses_a_question_that_is_given_up_before_the_next) {
+  Scenario scenario;
+  scenario.lasts = 1h;
+  scenario.agents = {{.name = "lead",
+                      .parent = "",
+                      .probe = {.interval = 60s, .deadline = 60s, .deliver = true},
+                      .steps = {}}};
+  const std::string text = format_scenario(scenario);
+  EXPECT_EQ(parse_scenario(text), scenario);
+  EXPECT_EQ(error_of(with(text, R"("deadline":60)", R"("deadline":59)")),
+            "scenario: agents[0] probe \"deadline\" is shorter than \"interval\"");
+}
+
+TEST(ScenarioJson, refuses_a_world_without_agents_or_with_more_than_can_be_wished_for) {
+  Scenario scenario = draw_scenario(1, {.agents = 1000, .policy = "", .faults = {}, .plain = true});
+  EXPECT_EQ(parse_scenario(format_scenario(scenario)), scenario);
+  scenario.agents.push_back({.name = "more", .parent = "", .steps = {}});
+  EXPECT_EQ(error_of(format_scenario(scenario)), "scenario: \"agents\" are 1 to 1000, not 1001");
+  scenario.agents.clear();
+  EXPECT_EQ(error_of(format_scenario(scenario)), "scenario: \"agents\" are 1 to 1000, not 0");
 }
 
 TEST(ScenarioJson, refuses_services_without_a_name_an_interval_or_somebody_to_beat_for) {
@@ -632,7 +686,7 @@ TEST(ScenarioFile, that_cannot_be_read_is_an_error_and_no_end_of_the_program) {
   EXPECT_EQ(load_scenario("/dev/zero").error().text,
             "cannot read '/dev/zero': it is larger than 16 MB");
   EXPECT_EQ(load_scenario("/dev/null").error().text,
-            "'/dev/null': scenario: the text is no JSON object");
+            "'/dev/null': scenario: no JSON at line 1: it ends there");
 }
 
 TEST(ScenarioFile, is_played_as_it_was_written) {
