@@ -30,7 +30,7 @@ constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 /// What was typed, before it is known to make sense.
 struct Typed {
   CLI::App app{"Plays trees of agents and their keepers in a simulated world.", "tend-sim"};
-  double hours = 8;
+  std::string hours = "8";
   std::string faults = "all";
   bool shrink = false;
   bool draw = false;
@@ -71,7 +71,7 @@ void add_options(Typed& typed, SimOptions& options) {
   add_number(app, "--seed", "N", options.seed, 0, kMost, "Play the world of this seed");
   add_text(app, "--scenario", "FILE", options.scenario, "Play the scenario in a file");
   add_number(app, "--swarm", "COUNT", options.count, 1, kMost, "Play the worlds of many seeds");
-  app.add_option("--hours", typed.hours, "How long things happen in a world; 8")->option_text("H");
+  add_text(app, "--hours", "H", typed.hours, "How long things happen in a world; 8");
   add_number(app, "--agents", "K", wishes.agents, 1, kMostAgents,
              "How many agents, up to 1000; 1 to 12 unless given");
   add_text(app, "--policy", "P", wishes.policy, "The policy of all agents");
@@ -96,6 +96,9 @@ Result<void> read_faults(const std::string& list, Wishes& wishes) {
   for (std::size_t from = 0; from <= list.size();) {
     const std::size_t to = std::min(list.find(',', from), list.size());
     const std::string word = list.substr(from, to - from);
+    if (word == "all" || word == "none") {
+      return fail(fmt::format("--faults has '{}' beside others, and it stands alone", word));
+    }
     const auto* const found = std::ranges::find(kFaultWords, word);
     if (found == kFaultWords.end()) {
       return fail(fmt::format("--faults has no kind {}{}; there are: {}", in_quotes(word),
@@ -184,11 +187,22 @@ Result<void> check_together(Typed& typed, const SimOptions& options) {
   return {};
 }
 
-Result<void> read_wishes(const Typed& typed, Wishes& wishes) {
-  if (!(typed.hours >= kFewestHours && typed.hours <= kMostHours)) {
-    return fail(fmt::format("--hours is between {} and {}", kFewestHours, kMostHours));
+Result<Duration> read_hours(const std::string& text) {
+  double hours = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, hours);
+  const bool is_number = read.ec == std::errc{} && read.ptr == end;
+  if (is_number && hours >= kFewestHours && hours <= kMostHours) {
+    return Duration{std::llround(hours * 3'600'000)};
   }
-  wishes.hours = Duration{std::llround(typed.hours * 3'600'000)};
+  return fail(fmt::format("--hours is a number from {} to {}, not {}", kFewestHours, kMostHours,
+                          in_quotes(text)));
+}
+
+Result<void> read_wishes(const Typed& typed, Wishes& wishes) {
+  const auto hours = read_hours(typed.hours);
+  if (!hours) return std::unexpected(hours.error());
+  wishes.hours = *hours;
   if (!wishes.policy.empty() && !built_in_policy(wishes.policy)) {
     return fail(fmt::format("--policy is one of {}, not {}", fmt::join(kBuiltInPolicies, ", "),
                             in_quotes(wishes.policy)));

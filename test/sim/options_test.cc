@@ -86,7 +86,8 @@ TEST(SimOptions, refuse_what_makes_no_sense_in_one_line) {
   EXPECT_EQ(error_of({}), one_source);
   EXPECT_EQ(error_of({"--seed", "1", "--swarm", "2"}), one_source);
   EXPECT_EQ(error_of({"--seed", "1", "--first", "2"}), "--first wants --swarm");
-  EXPECT_EQ(error_of({"--seed", "1", "--hours", "0"}), "--hours is between 0.1 and 10000");
+  EXPECT_EQ(error_of({"--seed", "1", "--hours", "0"}),
+            "--hours is a number from 0.1 to 10000, not '0'");
   EXPECT_EQ(error_of({"--scenario", "x", "--plain"}),
             "--plain does not go together with --scenario");
   EXPECT_EQ(error_of({"--swarm", "5", "--trace"}), "--trace does not go together with --swarm");
@@ -102,6 +103,13 @@ TEST(SimOptions, point_to_the_kind_of_fault_that_was_meant) {
   EXPECT_TRUE(error_of({"--seed", "1", "--faults", "slep"})
                   .starts_with("--faults has no kind 'slep'; did you mean 'sleep'?"))
       << error_of({"--seed", "1", "--faults", "slep"});
+}
+
+TEST(SimOptions, take_all_kinds_of_faults_or_none_alone) {
+  EXPECT_EQ(error_of({"--seed", "1", "--faults", "none,sleep"}),
+            "--faults has 'none' beside others, and it stands alone");
+  EXPECT_EQ(error_of({"--seed", "1", "--faults", "sleep,all"}),
+            "--faults has 'all' beside others, and it stands alone");
 }
 
 TEST(SimOptions, refuse_what_would_be_ignored_beside_another) {
@@ -148,7 +156,10 @@ TEST(SimOptions, have_bounds_that_their_errors_name) {
             "--jobs is a whole number from 1 to 1000, not '0'");
   EXPECT_EQ(error_of({"--swarm", "0"}),
             "--swarm is a whole number from 1 to 18446744073709551615, not '0'");
-  EXPECT_EQ(error_of({"--seed", "1", "--hours", "-1"}), "--hours is between 0.1 and 10000");
+  for (const std::string hours : {"-1", "10001", "nan", "inf", "8h", "0x8", "", " 8"}) {
+    EXPECT_EQ(error_of({"--seed", "1", "--hours", hours}),
+              "--hours is a number from 0.1 to 10000, not '" + hours + "'");
+  }
 }
 
 TEST(SimOptions, refuse_numbers_that_are_none) {
