@@ -85,6 +85,7 @@ Scenario within(const Scenario& scenario, Duration lasts) {
   std::erase_if(less.faults, [&](const Fault& fault) { return fault.at >= lasts; });
   for (Fault& fault : less.faults) fault.lasts = std::min(fault.lasts, lasts - fault.at);
   std::erase_if(less.messages, [&](const MessagePlan& message) { return message.at >= lasts; });
+  for (ContenderPlan& each : less.contenders) each.ends = std::min(each.ends, lasts);
   return less;
 }
 
@@ -94,7 +95,7 @@ class Shrinking {
       : best_(std::move(scenario)), still_fails_(still_fails), settings_(settings) {}
 
   Scenario run() {
-    for (bool smaller = true; smaller && plays_ < settings_.most_plays;) {
+    for (bool smaller = true; smaller && !stopped_;) {
       const Scenario before = best_;
       switch_off();
       drop_faults();
@@ -109,13 +110,19 @@ class Shrinking {
       trouble_once();
       smaller = best_ != before;
     }
+    settings_.progress(stopped_
+                           ? fmt::format("stopped after {} plays: --plays gives it more", plays_)
+                           : "nothing smaller fails");
     return std::move(best_);
   }
 
  private:
-  /// Takes the smaller one if it still fails.
+  /// Takes the smaller one if it can be read again and still fails.
   bool take(Scenario smaller, std::string_view what) {
-    if (smaller == best_ || plays_ >= settings_.most_plays) return false;
+    if (smaller == best_ || stopped_) return false;
+    if (!parse_scenario(format_scenario(smaller))) return false;
+    stopped_ = plays_ >= settings_.most_plays;
+    if (stopped_) return false;
     ++plays_;
     if (!still_fails_(smaller)) return false;
     best_ = std::move(smaller);
@@ -267,6 +274,7 @@ class Shrinking {
   const StillFails& still_fails_;
   const ShrinkSettings& settings_;
   std::size_t plays_ = 0;
+  bool stopped_ = false;  // it wanted to play once more
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ using StillFails = std::function<bool(const Scenario&)>;
 
 struct ShrinkSettings {
   std::size_t most_plays = 400;
-  /// Hears of every step on the way: what is smaller now.
+  /// Hears of every step on the way: what is smaller now; and in the end why it is the last one.
   std::function<void(const std::string&)> progress = [](const std::string&) {};
 };
 

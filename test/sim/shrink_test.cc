@@ -51,7 +51,7 @@ Scenario large_scenario() {
     fault.kind = i == 17 ? FaultKind::sleep : FaultKind::kill_keeper;
     fault.at = i * 10min;
     fault.lasts = 5min;
-    fault.whom = i % 2 == 0 ? "a-2" : "";
+    if (fault.kind != FaultKind::sleep) fault.whom = i % 2 == 0 ? "a-2" : "a";
     scenario.faults.push_back(fault);
   }
   return scenario;
@@ -162,15 +162,29 @@ TEST(Shrink, what_is_left_can_be_written_and_read) {
   EXPECT_EQ(*read, least);
 }
 
+TEST(Shrink, makes_no_scenario_that_could_not_be_read) {
+  Scenario scenario = large_scenario();
+  for (const char* const name : {"cat", "dan"}) {
+    scenario.contenders.push_back({.name = name, .ends = 7h, .ttl = 5s, .works = 2h});
+  }
+  const Scenario least =
+      shrink(scenario, [](const Scenario& smaller) { return smaller.contenders.size() == 2; });
+  ASSERT_LT(least.lasts, 20min);
+  EXPECT_EQ(parse_scenario(format_scenario(least)), least);
+}
+
 TEST(Shrink, plays_no_more_often_than_it_may_and_keeps_what_it_has) {
   std::size_t plays = 0;
-  const Scenario least = shrink(large_scenario(),
-                                [&](const Scenario& scenario) {
-                                  ++plays;
-                                  return has_fault(scenario, FaultKind::sleep);
-                                },
-                                {.most_plays = 12});
+  std::string last;
+  const Scenario least =
+      shrink(large_scenario(),
+             [&](const Scenario& scenario) {
+               ++plays;
+               return has_fault(scenario, FaultKind::sleep);
+             },
+             {.most_plays = 12, .progress = [&](const std::string& line) { last = line; }});
   EXPECT_EQ(plays, 12U);
+  EXPECT_EQ(last, "stopped after 12 plays: --plays gives it more");
   EXPECT_TRUE(has_fault(least, FaultKind::sleep));
   EXPECT_LT(least.faults.size(), large_scenario().faults.size());
 }
@@ -181,6 +195,7 @@ TEST(Shrink, says_what_became_smaller) {
          {.progress = [&](const std::string& line) { lines.push_back(line); }});
   ASSERT_FALSE(lines.empty());
   EXPECT_EQ(lines.front(), "play 1: a simpler machine: 4 agents, 87 steps, 30 faults, 8.0 h");
+  EXPECT_EQ(lines.back(), "nothing smaller fails");
 }
 
 }  // namespace
