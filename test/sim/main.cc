@@ -31,6 +31,7 @@ using namespace tend::sim;
 constexpr int kHeld = 0;
 constexpr int kViolated = 1;
 constexpr int kUsage = 2;
+constexpr int kInterrupted = 128;  // and the number of the signal, as shells say it
 
 /// What said no when it was first written in vain; 0: all was taken.
 int lost_output = 0;
@@ -116,18 +117,30 @@ class Watching {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
+std::string rest_of_swarm(const SwarmSettings& settings, const Tally& tally) {
+  return fmt::format("broken off: {} of {} worlds played; go on with --swarm {} --first {}\n",
+                     tally.worlds, settings.count, settings.count - tally.worlds,
+                     settings.first + tally.worlds);
+}
+
 int swarm(const SimOptions& options) {
+  const Fd caught = catch_interrupts();
   const SwarmSettings settings{.wishes = options.wishes,
                                .first = options.first,
                                .count = options.count,
                                .jobs = jobs_of(options),
-                               .stop_after = options.stop_after};
+                               .stop_after = options.stop_after,
+                               .break_off = caught.get()};
   Watching watching(settings.count);
   const Tally tally = play_swarm(
       settings, [&](const Played& one, const Tally& so_far) { watching.hear(one, so_far); });
   watching.end();
-  say(options.json ? format_tally("first", options.first, tally) + "\n" : describe_tally(tally));
-  return verdict(tally);
+  const int interrupt = tally.worlds < settings.count ? interrupt_in(caught) : 0;
+  say(options.json ? format_tally("first", options.first, tally, interrupt != 0) + "\n"
+                   : describe_tally(tally));
+  if (interrupt == 0) return verdict(tally);
+  if (!options.json) say(rest_of_swarm(settings, tally));
+  return tally.broken.empty() ? kInterrupted + interrupt : kViolated;
 }
 
 /// An hour of worlds is not lost to a disk that is full in the end.

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,9 +34,10 @@ void write_all(int descriptor, std::string_view text) {
 }
 
 /// The life of a player. It ends with whoever started it, and in time.
-[[noreturn]] void play_and_exit(int result, const Scenario& scenario, std::chrono::seconds most,
-                                const PlayWorld& play) {
+[[noreturn]] void play_and_exit(pid_t starter, int result, const Scenario& scenario,
+                                std::chrono::seconds most, const PlayWorld& play) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != starter) ::_exit(0);  // it ended before that was said
   const auto seconds = static_cast<rlim_t>(most.count());
   const rlimit time{.rlim_cur = seconds, .rlim_max = seconds + 10};
   ::setrlimit(RLIMIT_CPU, &time);
@@ -92,22 +94,25 @@ void Players::begin(const Scenario& scenario, const PlayWorld& play) {
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw cannot_start(errno);
   Fd reading(ends[0]);
   const Fd writing(ends[1]);
+  const pid_t starter = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) throw cannot_start(errno);
-  if (pid == 0) play_and_exit(writing.get(), scenario, processor_time_, play);
+  if (pid == 0) play_and_exit(starter, writing.get(), scenario, processor_time_, play);
   players_.push_back({.seed = scenario.seed, .pid = pid, .result = std::move(reading), .text = ""});
 }
 
-Played Players::await_one() {
+std::optional<Played> Players::await_one_or(int break_off) {
   CHECK(!players_.empty());
   std::array<char, 65536> buffer{};
   for (;;) {
     std::vector<pollfd> waiting;
-    waiting.reserve(players_.size());
+    waiting.reserve(players_.size() + 1);
     for (const Player& player : players_) {
       waiting.push_back({.fd = player.result.get(), .events = POLLIN, .revents = 0});
     }
+    waiting.push_back({.fd = break_off, .events = POLLIN, .revents = 0});
     retried([&] { return ::poll(waiting.data(), waiting.size(), -1); });
+    if (waiting.back().revents != 0) return std::nullopt;
     for (std::size_t i = 0; i < waiting.size(); ++i) {
       if (waiting[i].revents == 0) continue;
       const auto read =
@@ -133,6 +138,24 @@ Played Players::end(Player player) {
     throw MachineTrouble(fmt::format("out of memory: seed {} wants more", player.seed));
   }
   return {player.seed, tally_of_end(player.seed, status, processor_time_)};
+}
+
+Fd catch_interrupts() {
+  sigset_t signals{};
+  ::sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction set{};
+    const bool is_ignored = ::sigaction(signal, nullptr, &set) == 0 && set.sa_handler == SIG_IGN;
+    if (!is_ignored) ::sigaddset(&signals, signal);
+  }
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return Fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+int interrupt_in(const Fd& caught) {
+  signalfd_siginfo heard{};
+  const auto read = retried([&] { return ::read(caught.get(), &heard, sizeof heard); });
+  return read == sizeof heard ? static_cast<int>(heard.ssi_signo) : 0;
 }
 
 Tally play_apart(const Scenario& scenario) {

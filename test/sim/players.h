@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -54,7 +55,9 @@ class Players {
   void begin(const Scenario& scenario, const PlayWorld& play = play_here);
   /// Waits until one world has ended. Requires that there is one. Throws MachineTrouble if that one
   /// had too little memory.
-  Played await_one();
+  Played await_one() { return *await_one_or(-1); }
+  /// The same, but nullopt as soon as the descriptor can be read; -1: never.
+  std::optional<Played> await_one_or(int break_off);
 
  private:
   struct Player {
@@ -69,6 +72,13 @@ class Players {
   std::chrono::seconds processor_time_;
   std::vector<Player> players_;
 };
+
+/// SIGINT and SIGTERM end nobody any more, nor any player that begins from then on, unless they
+/// were ignored: the descriptor can be read as soon as one came. To be broken off, a swarm listens
+/// to it.
+Fd catch_interrupts();
+/// Which one came; 0: none did.
+int interrupt_in(const Fd& caught);
 
 /// One world, and nothing else meanwhile.
 Tally play_apart(const Scenario& scenario);

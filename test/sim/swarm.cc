@@ -2,6 +2,7 @@
 #include "swarm.h"
 
 #include <map>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -36,8 +37,9 @@ Tally play_swarm(const SwarmSettings& settings, const SwarmListener& listener) {
       players.begin(draw_scenario(settings.first + begun, settings.wishes), settings.play);
       ++begun;
     }
-    Played one = players.await_one();
-    early.emplace(one.seed, std::move(one.tally));
+    std::optional<Played> one = players.await_one_or(settings.break_off);
+    if (!one) break;
+    early.emplace(one->seed, std::move(one->tally));
     while (!early.empty() && early.begin()->first == settings.first + sum.worlds && !fails()) {
       const Played next{early.begin()->first, std::move(early.begin()->second)};
       early.erase(early.begin());

@@ -1,8 +1,13 @@
 // Many worlds, with made-up plays in their place: sums, crashes and worlds without an end.
 #include "swarm.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <new>
@@ -128,6 +133,8 @@ TEST(Tally, writes_its_hash_as_people_read_it_and_names_its_seed) {
   tally.digest = 0x0fedcba987654321;
   const std::string text = format_tally("seed", 4, tally);
   EXPECT_TRUE(text.starts_with(R"({"seed":4,"worlds":1,)")) << text;
+  EXPECT_TRUE(format_tally("first", 4, tally, true)
+                  .starts_with(R"({"first":4,"broken_off":true,"worlds":1,)"));
   EXPECT_TRUE(text.contains(R"("hash":"0fedcba987654321")")) << text;
   EXPECT_TRUE(describe_tally(tally).ends_with("hash 0fedcba987654321\n"));
   EXPECT_EQ(parse_tally(text).value(), tally);
@@ -211,12 +218,45 @@ TEST(Swarm, comes_to_the_same_however_many_play_at_once) {
   EXPECT_EQ(by_two.worlds, 9U);
 }
 
+TEST(Swarm, that_is_broken_off_has_the_first_worlds_and_leaves_nobody_behind) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  const Fd broken_off(ends[0]);
+  const Fd breaks_off(ends[1]);
+  SwarmSettings endless = settings(100, [](const Scenario& scenario) {
+    return scenario.seed > 8 ? never_end(scenario) : hold(scenario);
+  });
+  endless.jobs = 3;
+  endless.break_off = broken_off.get();
+  const Tally tally = play_swarm(endless, [&](const Played& one, const Tally&) {
+    if (one.seed != 6) return;
+    EXPECT_EQ(::write(breaks_off.get(), "x", 1), 1);
+  });
+  EXPECT_GE(tally.worlds, 6U);
+  EXPECT_LE(tally.worlds, 8U);
+  EXPECT_TRUE(tally.broken.empty());
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+}
+
 TEST(Swarm, tells_of_worlds_in_the_order_of_their_seeds) {
   std::vector<std::uint64_t> heard;
   SwarmSettings ten = settings(10, hold);
   ten.jobs = 4;
   play_swarm(ten, [&](const Played& one, const Tally&) { heard.push_back(one.seed); });
   EXPECT_EQ(heard, (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
+}
+
+TEST(Interrupts, end_nobody_once_they_are_caught) {
+  const Fd caught = catch_interrupts();
+  EXPECT_EQ(interrupt_in(caught), 0);
+  ::kill(::getpid(), SIGTERM);
+  EXPECT_EQ(interrupt_in(caught), SIGTERM);
+  sigset_t both{};
+  ::sigemptyset(&both);
+  ::sigaddset(&both, SIGINT);
+  ::sigaddset(&both, SIGTERM);
+  ::pthread_sigmask(SIG_UNBLOCK, &both, nullptr);
 }
 
 TEST(Players, say_what_ended_a_world) {

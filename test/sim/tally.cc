@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -326,8 +327,10 @@ std::string format_tally(const Tally& tally) {
   return to_line(to_json(WriteJson::object(), tally));
 }
 
-std::string format_tally(const char* key, std::uint64_t seed, const Tally& tally) {
-  return to_line(to_json({{key, seed}}, tally));
+std::string format_tally(const char* key, std::uint64_t seed, const Tally& tally, bool broken_off) {
+  WriteJson json{{key, seed}};
+  if (broken_off) json["broken_off"] = true;
+  return to_line(to_json(std::move(json), tally));
 }
 
 Result<Tally> parse_tally(std::string_view text) {

@@ -86,8 +86,10 @@ Duration percentile(std::vector<Duration> delays, std::size_t percent);
 
 /// On one line, for machines.
 std::string format_tally(const Tally& tally);
-/// The same, and whose it is: {"seed":7,...} of one world, {"first":1,...} of many.
-std::string format_tally(const char* key, std::uint64_t seed, const Tally& tally);
+/// The same, and whose it is: {"seed":7,...} of one world, {"first":1,...} of many, with
+/// "broken_off":true if that are not all of them.
+std::string format_tally(const char* key, std::uint64_t seed, const Tally& tally,
+                         bool broken_off = false);
 Result<Tally> parse_tally(std::string_view text);
 /// Some lines, for people.
 std::string describe_tally(const Tally& tally);
