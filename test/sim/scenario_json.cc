@@ -580,20 +580,22 @@ Result<std::string> read_file(const std::string& path) {
   return fail("it is larger than 16 MB");
 }
 
+/// The last bytes of the line, in quotes.
+std::string end_of(std::string_view line) {
+  constexpr std::size_t kShown = 40;
+  return in_quotes(one_line(line.substr(line.size() - std::min(kShown, line.size())), kShown));
+}
+
 /// Where a text is no JSON, or no object.
 Error no_object(std::string_view text) {
-  constexpr std::size_t kShown = 40;
   try {
     std::ignore = ReadJson::parse(text);
   } catch (const ReadJson::parse_error& error) {
     const std::string_view read = text.substr(0, error.byte);
     const std::string_view line = read.substr(read.rfind('\n') + 1);
-    return Error{
-        fmt::format("scenario: no JSON at line {}: {}", std::ranges::count(read, '\n') + 1,
-                    error.byte > text.size()
-                        ? "it ends there"
-                        : "wrong at the end of " +
-                              in_quotes(line.substr(line.size() - std::min(kShown, line.size()))))};
+    return Error{fmt::format(
+        "scenario: no JSON at line {}: {}", std::ranges::count(read, '\n') + 1,
+        error.byte > text.size() ? "it ends there" : "wrong at the end of " + end_of(line))};
   }
   return Error{"scenario: the text is no JSON object"};
 }

@@ -445,6 +445,7 @@ TEST(ScenarioJson, says_in_which_line_the_text_is_no_json) {
             "scenario: no JSON at line 4: wrong at the end of '  {\"name\":\"child\",,'");
   EXPECT_EQ(error_of(text.substr(0, text.find("\n\"faults\""))),
             "scenario: no JSON at line 4: it ends there");
+  EXPECT_EQ(error_of("{\xff"), "scenario: no JSON at line 1: wrong at the end of '{?'");
 }
 
 TEST(ScenarioJson, says_where_a_field_is_missing) {
