@@ -1,7 +1,11 @@
 // Each asks one thing of whoever has the tasks, and says what became of that.
 #include "app/task_commands.h"
 
+#include <algorithm>
+#include <array>
 #include <functional>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +18,7 @@
 #include "app/task_view.h"
 #include "base/duration.h"
 #include "base/quote.h"
+#include "base/suggest.h"
 #include "store/tasks.h"
 
 namespace tend {
@@ -74,6 +79,18 @@ TaskContext context_of(const std::string& word) {
   return from_word<TaskContext>(kTaskContextWords, word).value_or(TaskContext::active);
 }
 
+/// A word of one's own is allowed, and left alone by all: one that is nearly ours is a slip.
+void note_slip(World& world, std::string_view command, const std::optional<std::string>& status) {
+  constexpr std::array kOurs{kOpen, kInProgress, kBlocked, kClosed};
+  if (!status || std::ranges::find(kOurs, *status) != kOurs.end()) return;
+  const std::string meant = did_you_mean(*status, kOurs);
+  if (meant.empty()) return;
+  complain(world, command,
+           fmt::format("the status {} is a word of your own, and nobody looks after such a task{}",
+                       in_quotes(*status), meant),
+           kExitYes);
+}
+
 Result<Task> new_task(const Arguments& arguments, Entropy& entropy) {
   Task task;
   task.title = arguments.positionals.front();
@@ -121,6 +138,7 @@ int task_add_command(const Arguments& arguments, World& world) {
     return complain(world, "task add", why_not(*answer, task->id, "", desk->now()), kExitNo);
   }
   print_task(arguments, world, answer->task, on_one_line(answer->task.id));
+  note_slip(world, "task add", arguments.value("status"));
   return kExitYes;
 }
 
@@ -176,7 +194,7 @@ int task_update_command(const Arguments& arguments, World& world) {
       return refuse(ok.error().text);
     }
   }
-  return ask_as_worker(
+  const int code = ask_as_worker(
       arguments, world, "task update",
       [&](Desk& desk, const std::string& id, const Worker& worker) -> Result<TaskAnswer> {
         if (arguments.has("claim")) {
@@ -189,6 +207,8 @@ int task_update_command(const Arguments& arguments, World& world) {
         return fmt::format("{}: {}{}", on_one_line(task.id), on_one_line(task.status),
                            task.assignee ? ", " + on_one_line(*task.assignee) : "");
       });
+  if (code == kExitYes) note_slip(world, "task update", wish.status);
+  return code;
 }
 
 int task_release_command(const Arguments& arguments, World& world) {

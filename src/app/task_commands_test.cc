@@ -52,6 +52,18 @@ class TaskCommands : public Typing {
   }
 };
 
+TEST_F(TaskCommands, say_of_a_status_that_is_nearly_one_of_ours_that_nobody_looks_after_it) {
+  add("web:3");
+  const Answer slip = tend({"task", "update", "web:3", "--status", "in_progres"});
+  EXPECT_EQ(slip.exit, kExitYes);
+  EXPECT_EQ(slip.out, "web:3: in_progres\n");
+  EXPECT_EQ(slip.err,
+            "tend task update: the status 'in_progres' is a word of your own, and nobody looks "
+            "after such a task; did you mean 'in_progress'?\n");
+  EXPECT_EQ(tend({"task", "update", "web:3", "--status", "waiting-for-legal"}).err, "");
+  EXPECT_EQ(tend({"task", "update", "web:3", "--status", "blocked"}).err, "");
+}
+
 // --- Adding and showing -------------------------------------------------------------------------
 
 TEST_F(TaskCommands, add_one_and_print_its_id) {
