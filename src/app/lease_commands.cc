@@ -402,7 +402,7 @@ int lease_watch_command(const Arguments& arguments, World& world) {
 
 /// A program that waits for its turn is not taken for one that hangs. Where the agent's own stream
 /// is read it says itself what it waits for: a call.
-void tell_keeper(const Asked& asked, World& world, bool waits) {
+void say_queued(const Asked& asked, World& world, bool waits) {
   if (stream_is_heard(world.environment) || !inside_of(world)) return;
   const Spoken spoken =
       speak({.kind = Speech::Kind::state, .state = waits ? SelfState::idle : SelfState::working});
@@ -437,7 +437,7 @@ int lease_run_command(const Arguments& arguments, World& world) {
        .say = [&](const std::string& text) { asked.note(text); },
        .flaps = [&](const LeaseRecord& record) { tell_of_flapping(asked, voice, record); },
        .calm = [&] { voice.is_calm(); },
-       .queued = [&](bool waits) { tell_keeper(asked, world, waits); }},
+       .queued = [&](bool waits) { say_queued(asked, world, waits); }},
       [&](const LeaseRunner::End& got) {
         end = got;
         machine.loop.stop();

@@ -74,11 +74,13 @@ Dialogue::Start Dialogue::next_life(bool resume, std::string_view news) {
 void Dialogue::begin_life(std::uint32_t life, std::uint64_t stream_from) {
   file_.life = life;
   file_.stream_from = stream_from;
+  was_named_ = false;
   if (start_) write();
 }
 
 void Dialogue::hear(const Conversation& conversation) {
   session_unknown_ = conversation.session_unknown;
+  was_named_ = !conversation.session.empty();
   if (conversation.session.empty() || conversation.session == file_.session) return;
   file_.session = conversation.session;
   write();

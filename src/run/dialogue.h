@@ -38,7 +38,8 @@ class Dialogue {
   void begin_life(std::uint32_t life, std::uint64_t stream_from);
   /// What its stream told so far.
   void hear(const Conversation& conversation);
-  [[nodiscard]] bool knows_session() const { return !file_.session.empty(); }
+  /// The last life said in which session it was.
+  [[nodiscard]] bool was_named() const { return was_named_; }
   /// The life ended well; why that is in doubt, "" if it is not.
   static std::string doubt(const Conversation& conversation, std::uint32_t life);
   /// It wanted to do something, and nothing of it was allowed.
@@ -60,6 +61,7 @@ class Dialogue {
   std::optional<Transcripts> transcripts_;
   std::string transcripts_of_;  // the session that they are of
   bool session_unknown_ = false;
+  bool was_named_ = false;
   WallTime grew_{};
 };
 

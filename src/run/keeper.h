@@ -350,7 +350,6 @@ class Keeper {
   bool stayed_ = false;             // under the keeper before us
   bool reopened_ = false;
   bool goes_on_ = false;  // the next life goes on in the same session, however the last one ended
-  bool leaves_session_ = true;  // whoever is begun anew; else it had none when that was decided
   std::uint64_t outcome_file_ = 0;
   std::vector<std::string> asking_;           // calls that wait for its parent
   WorkOutcome own_word_ = WorkOutcome::none;  // what it said of its work in this life

@@ -58,7 +58,6 @@ void Keeper::take(const Ruling& ruling) {
       return;
     }
     chain_.push_back(ruling);
-    if (ruling.action == Action::restart) leaves_session_ = dialogue_->knows_session();
     const bool had_no_second_look =
         settings_.policy.direct || settings_.policy.limits.confirm < kSeeOthers;
     if (ruling.action == Action::kill && had_no_second_look) {

@@ -170,7 +170,7 @@ LaunchOrder Keeper::launch_order() {
 /// a dead wrapper left behind may have named that while its work was being saved.
 void Keeper::begin_dialogue(LaunchOrder& order) {
   const bool is_restart = !chain_.empty() && chain_.front().action == Action::restart;
-  const bool anew = is_restart && (leaves_session_ || !dialogue_->knows_session());
+  const bool anew = is_restart && (settings_.policy.direct || !dialogue_->was_named());
   const bool was_done = recorder_->judge().verdict() == Verdict::finished && !goes_on_;
   Dialogue::Start start = dialogue_->next_life(order.life > 1 && !anew && !was_done, news());
   order.command = std::move(start.command);

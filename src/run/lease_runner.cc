@@ -69,6 +69,7 @@ void LeaseRunner::say(const std::string& text) const {
 /// The last thing that is done: `done_` may destroy this.
 void LeaseRunner::finish(const End& end) {
   stage_ = Stage::ended;
+  note_queued(false);
   leave_line();
   timer_.reset();
   const auto done = std::move(done_);
@@ -218,6 +219,7 @@ Launch LeaseRunner::launch_of(const std::string& group) const {
 void LeaseRunner::start() {
   leave_line();
   stage_ = Stage::leading;
+  note_queued(false);  // before its program has anything to say
   const auto outer = std::ranges::find_if(settings_.environment, [](const std::string& entry) {
     return is_variable(entry, kLeaseMarkVariable);
   });
@@ -244,7 +246,6 @@ void LeaseRunner::start() {
     child->reset();
     return begin_again(written ? "it took too long to begin" : written.error().why);
   }
-  note_queued(false);  // before its program has anything to say
   auto program = (*child)->release();
   if (!program) {
     drop_group();

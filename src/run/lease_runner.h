@@ -41,7 +41,7 @@ class LeaseRunner {
     /// It goes from hand to hand, and we took it once more; and no more, once for each time.
     std::function<void(const LeaseRecord&)> flaps;
     std::function<void()> calm;
-    /// It waits for its turn from now on, or not any more because it has come.
+    /// It waits for its turn from now on, or not any more.
     std::function<void(bool waits)> queued;
   };
   struct End {

@@ -58,9 +58,20 @@ TEST_F(LeaseRunnerTest, says_once_that_it_waits_and_before_its_program_runs_that
   EXPECT_EQ(queued_["b"], "waits ");
   universe_->kill(first);
   universe_->run_for(1min);
-  EXPECT_EQ(queued_["b"], "waits leads ");
-  EXPECT_EQ(said_before, "waits leads ");
+  EXPECT_EQ(queued_["b"], "waits goes-on ");
+  EXPECT_EQ(said_before, "waits goes-on ");
   EXPECT_EQ(queued_["a"], "") << "it never waited";
+}
+
+TEST_F(LeaseRunnerTest, says_that_it_waits_no_more_also_when_it_is_told_to_end) {
+  run("a", {"works"});
+  universe_->run_for(10ms);
+  const std::int64_t second = run("b", {"works"});
+  universe_->run_for(1min);
+  universe_->signal(second, Kill::terminate);
+  universe_->run_for(1s);
+  EXPECT_EQ(ends_["b"].how, LeaseRunner::End::How::broken_off);
+  EXPECT_EQ(queued_["b"], "waits goes-on ");
 }
 
 TEST_F(LeaseRunnerTest, costs_the_others_half_a_second_if_the_first_in_line_is_stopped) {

@@ -102,7 +102,7 @@ class LeaseTest : public testing::Test {
                 ++calm_;
                 voice->is_calm();
               },
-          .queued = [this, name](bool is) { queued_[name] += is ? "waits " : "leads "; }};
+          .queued = [this, name](bool is) { queued_[name] += is ? "waits " : "goes-on "; }};
       made->runner = std::make_unique<LeaseRunner>(
           *made->desk, std::move(settings), [this, name, &machine](const LeaseRunner::End& end) {
             ends_[name] = end;

@@ -21,6 +21,7 @@ using namespace std::chrono_literals;
 using Did = TaskAnswer::Did;
 
 constexpr PatrolPace kUsualPace = patrol_pace(10min);  // nobody beats more seldom
+constexpr Duration kShortestBeat = 5s;                 // each is a write to the database
 constexpr std::uint32_t kMostEndTries = 8;             // some three minutes
 constexpr std::size_t kLongestMessage = 1000;
 
@@ -232,10 +233,10 @@ void TaskWork::on_beat(const Result<TaskAnswer>& answer) {
   beat_later(answer->task.context);
 }
 
-/// Never as late as the patrol would miss it, and those that began together not together.
+/// No later than the patrol expects it, and those that began together not together.
 void TaskWork::beat_later(TaskContext context) {
   const PatrolPace& pace = owner_.patrol.of(static_cast<PatrolContext>(context));
-  const Duration interval = std::min(pace.interval, kUsualPace.interval);
+  const Duration interval = std::max(std::min(pace.interval, kUsualPace.interval), kShortestBeat);
   const Duration spread = std::min({pace.tolerance, kUsualPace.tolerance, interval / 2});
   const auto jitter = static_cast<std::int64_t>(machine_.entropy.number() %
                                                 static_cast<std::uint64_t>(2 * spread.count() + 1));

@@ -143,7 +143,7 @@ TEST_F(LeaseE2e, I134_one_that_is_kept_and_waits_its_turn_is_not_taken_for_one_t
   auto first = lease_run("slot", "sleep 1000");
   ASSERT_TRUE(eventually([&] { return text_in(status("slot"), "state") == "held"; }));
   const Path folder =
-      keep({"--name", "second", "--policy", "agent", "--limit", "start=1s", "--limit", "model=1s",
+      keep({"--name", "second", "--policy", "agent", "--limit", "start=10s", "--limit", "model=1s",
             "--limit", "beats=1s,2s", "--limit", "confirm=1s"},
            {TEND_BINARY, "lease", "run", "--name", "slot", "--ttl", "3s", "--", "sh", "-c",
             "echo led; exit 0"});

@@ -23,7 +23,6 @@ namespace {
 
 constexpr double kMostHours = 10'000;
 constexpr double kFewestHours = 0.1;
-constexpr std::uint64_t kMostAgents = 1'000;  // 8 hours of them take half a minute
 constexpr std::uint64_t kMostJobs = 1'000;
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
@@ -72,7 +71,7 @@ void add_options(Typed& typed, SimOptions& options) {
   add_text(app, "--scenario", "FILE", options.scenario, "Play the scenario in a file");
   add_number(app, "--swarm", "COUNT", options.count, 1, kMost, "Play the worlds of many seeds");
   add_text(app, "--hours", "H", typed.hours, "How long things happen in a world; 8");
-  add_number(app, "--agents", "K", wishes.agents, 1, kMostAgents,
+  add_number(app, "--agents", "K", wishes.agents, 1, kMostPlayed,
              "How many agents, up to 1000; 1 to 12 unless given");
   add_text(app, "--policy", "P", wishes.policy, "The policy of all agents");
   add_text(app, "--faults", "LIST", typed.faults, "all, none, or kinds: sleep,power-cut");

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <exception>
 #include <new>
@@ -55,6 +56,9 @@ Tally tally_of_end(std::uint64_t seed, int status, std::chrono::seconds most) {
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
     return tally_of_failure(seed, "does not end",
                             fmt::format("took {} s of a processor", most.count()));
+  }
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {  // nobody in a world sends that
+    throw MachineTrouble(fmt::format("seed {} was killed: perhaps for lack of memory", seed));
   }
   if (WIFSIGNALED(status)) {
     return tally_of_failure(seed, "crash", fmt::format("ended by signal {}", WTERMSIG(status)));
@@ -148,8 +152,12 @@ Fd catch_interrupts() {
     const bool is_ignored = ::sigaction(signal, nullptr, &set) == 0 && set.sa_handler == SIG_IGN;
     if (!is_ignored) ::sigaddset(&signals, signal);
   }
+  const int caught = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (caught < 0) {
+    throw MachineTrouble(fmt::format("cannot listen for signals: {}", system_says(errno)));
+  }
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return Fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  return Fd(caught);
 }
 
 int interrupt_in(const Fd& caught) {

@@ -91,6 +91,9 @@ struct ProbePlan {
   bool operator==(const ProbePlan&) const = default;
 };
 
+/// Agents in one world: 8 hours of so many take half a minute.
+inline constexpr std::size_t kMostPlayed = 1'000;
+
 struct AgentPlan {
   std::string name;
   std::string parent;  // "": the first of a tree

@@ -29,7 +29,6 @@ namespace {
 
 constexpr std::size_t kLargestScenario = std::size_t{16} * 1024 * 1024;
 constexpr std::int64_t kMostPids = 4'194'303;  // of Linux
-constexpr std::size_t kMostAgents = 1'000;     // as many as can be wished for
 
 template <class Enum, std::size_t N>
 std::string_view word_of(const std::array<std::string_view, N>& words, Enum value) {
@@ -373,9 +372,9 @@ Scenario read_scenario(Fields& fields) {
   scenario.most_pid =
       static_cast<std::int64_t>(fields.number("most_pid", static_cast<std::uint64_t>(kMostPids)));
   fields.list("agents", [&](Fields& each) { scenario.agents.push_back(read_agent(each)); });
-  if (scenario.agents.empty() || scenario.agents.size() > kMostAgents) {
+  if (scenario.agents.empty() || scenario.agents.size() > kMostPlayed) {
     fields.complain(
-        fmt::format("\"agents\" are 1 to {}, not {}", kMostAgents, scenario.agents.size()));
+        fmt::format("\"agents\" are 1 to {}, not {}", kMostPlayed, scenario.agents.size()));
   }
   fields.list("faults", [&](Fields& each) { scenario.faults.push_back(read_fault(each)); });
   if (fields.has("patrol")) scenario.patrol = fields.seconds("patrol");
@@ -508,8 +507,7 @@ Result<void> check_leads(const Scenario& scenario) {
     if (!comes(contender) || contender.ends <= latest) continue;
     return fail(
         fmt::format("scenario: contender {} may lead when the world ends: its \"ends\" and the "
-                    "\"works\" of all "
-                    "contenders are together at most \"lasts\" and \"settles\"",
+                    "\"works\" of all contenders are together at most \"lasts\" and \"settles\"",
                     in_quotes(contender.name)));
   }
   return {};
@@ -586,6 +584,8 @@ std::string end_of(std::string_view line) {
   return in_quotes(one_line(line.substr(line.size() - std::min(kShown, line.size())), kShown));
 }
 
+constexpr std::size_t kLongestReason = 200;
+
 /// Where a text is no JSON, or no object.
 Error no_object(std::string_view text) {
   try {
@@ -596,6 +596,8 @@ Error no_object(std::string_view text) {
     return Error{fmt::format(
         "scenario: no JSON at line {}: {}", std::ranges::count(read, '\n') + 1,
         error.byte > text.size() ? "it ends there" : "wrong at the end of " + end_of(line))};
+  } catch (const ReadJson::exception& error) {  // a number that is none
+    return Error{fmt::format("scenario: no JSON: {}", one_line(error.what(), kLongestReason))};
   }
   return Error{"scenario: the text is no JSON object"};
 }

@@ -160,6 +160,7 @@ class BlockedLeader final : public ScenarioOfWork {
     for (const Act& act : acts_) {
       EXPECT_TRUE(act.fence == 2 || act.at < confirmed + kTime) << "under a lease that ran out";
     }
+    ASSERT_FALSE(acts_.empty());
     EXPECT_EQ(acts_.back().fence, 2U);
   }
 

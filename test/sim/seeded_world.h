@@ -133,6 +133,8 @@ class SeededWorld final : public Surroundings, SimObserver {
   /// When the agent was last without both, process and keeper; nothing if it never was.
   [[nodiscard]] std::optional<Duration> abandoned_since(const std::string& agent) const;
   [[nodiscard]] bool keeper_is_paused(std::int64_t pid) const { return paused_.contains(pid); }
+  /// One that has its lock, or is about to take it.
+  [[nodiscard]] bool has_keeper(const std::string& agent) const;
   [[nodiscard]] bool is_shutting_down() const { return shutting_down_; }
   /// Since when one patrol runs, all the time; nothing if none does, or it is stopped.
   [[nodiscard]] std::optional<Duration> patrolled_since() const;
@@ -228,7 +230,6 @@ class SeededWorld final : public Surroundings, SimObserver {
   void note_kept(const std::string& agent);
   /// Who was back for less time than those below look again was not back.
   void note_abandoned(const std::string& agent);
-  [[nodiscard]] bool has_keeper(const std::string& agent) const;
   [[nodiscard]] const SimNode* file_of(const std::string& agent, std::string_view name) const;
   void finish();
 

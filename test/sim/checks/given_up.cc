@@ -93,8 +93,7 @@ class GivenUp final : public Check {
     held.was_orphan = held.was_orphan || (says && says->leaving);
   }
   void note_read(const std::string& name, Held& held) const {
-    if (held.read || world.processes_of(name, Owner::Is::keeper).empty()) return;
-    held.read = world.elapsed();
+    if (!held.read && world.has_keeper(name)) held.read = world.elapsed();
   }
   static bool gave_up(const AgentTruth& agent) {
     return agent.given_up && !agent.lives.empty() &&
@@ -137,7 +136,7 @@ class GivenUp final : public Check {
     if (world.elapsed() < free + return_may_take) return;
     held.missed = true;
     violated(fmt::format("{} could go on since {} s, and was not brought back", name,
-                         (world.elapsed() - due(agent, held)) / 1s));
+                         (world.elapsed() - named) / 1s));
   }
 
   std::map<std::string, Held> held_;

@@ -41,10 +41,9 @@ class Notices final : public Check {
     if (is_new) return;
     // Killed before it could write that down, its sender or another sends it again.
     const Duration before = std::exchange(first->second, world.elapsed());
-    const Duration fault = std::max(world.last_fault(), last_end_);
-    if (before > fault + Postman::kLease && !world.is_disturbed()) {
-      violated("arrives twice: " + notice.input);
-    }
+    const Duration since = std::max(world.last_fault(), last_end_);
+    const bool was_calm = before - since > kSentWithin;
+    if (was_calm && !world.is_disturbed()) violated("arrives twice: " + notice.input);
   }
   void on_end(const SimFacts& /*process*/, const Owner& owner) override {
     const bool sends = owner.is == Owner::Is::keeper || owner.is == Owner::Is::patrol;

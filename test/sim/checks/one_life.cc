@@ -51,16 +51,20 @@ class OneLife final : public Check {
       std::set<std::int64_t>& before = ran_[name];
       const auto stayed =
           std::ranges::count_if(run, [&](std::int64_t pid) { return before.contains(pid); });
-      const bool had_time = world.since_wrong(Wrong::slow) > kTimeToLeave;
+      const bool had_time = !world.is_disturbed() &&
+                            world.since_wrong(Wrong::slow) > kTimeToLeave &&
+                            world.unslept() - looked_ >= SeededWorld::kTick;
       if (stayed > 1 && had_time) violated(fmt::format("{} has {} keepers", name, stayed));
       before = std::move(run);
     }
+    looked_ = world.unslept();
   }
 
  private:
   static constexpr Duration kTimeToLeave = std::chrono::minutes{1};
 
   std::map<std::string, std::set<std::int64_t>> ran_;  // keepers of an agent, at the last tick
+  Duration looked_{};                                  // that was
 };
 
 }  // namespace

@@ -148,6 +148,7 @@ class TasksCheck final : public Check {
   [[nodiscard]] bool seems_at_work(const std::string& name) const {
     const auto says = world.heartbeat_of(name);
     const bool is_well = says && says->status == Status::running && says->task == name &&
+                         !says->stays && !says->leaving &&
                          (says->verdict == Verdict::working || says->verdict == Verdict::waiting);
     const auto keepers = world.processes_of(name, Owner::Is::keeper);
     return is_well && keepers.size() == 1 && !world.keeper_is_paused(keepers.front()) &&
