@@ -52,7 +52,7 @@ Tally hold(const Scenario& scenario) {
 
 /// Every third seed fails, each in a way of its own.
 Tally fail_now_and_then(const Scenario& scenario) {
-  if (scenario.seed == 3) std::raise(SIGKILL);
+  if (scenario.seed == 3) std::raise(SIGABRT);
   if (scenario.seed == 6) std::_Exit(7);
   if (scenario.seed == 9) return tally_of(scenario.seed, some_outcome());
   return hold(scenario);
@@ -264,7 +264,7 @@ TEST(Players, say_what_ended_a_world) {
   Scenario scenario;
   scenario.seed = 3;
   players.begin(scenario, fail_now_and_then);
-  EXPECT_EQ(players.await_one().tally.broken.at("crash").said.front(), "ended by signal 9");
+  EXPECT_EQ(players.await_one().tally.broken.at("crash").said.front(), "ended by signal 6");
   scenario.seed = 6;
   players.begin(scenario, fail_now_and_then);
   EXPECT_EQ(players.await_one().tally.broken.at("crash").said.front(), "exit 7");
@@ -281,6 +281,15 @@ TEST(Players, take_too_little_memory_for_no_finding) {
   } catch (const MachineTrouble& trouble) {
     EXPECT_STREQ(trouble.what(), "out of memory: seed 12 wants more");
   }
+}
+
+TEST(Players, take_it_for_no_finding_that_one_was_killed) {
+  Players players;
+  players.begin(Scenario{}, [](const Scenario&) {
+    std::raise(SIGKILL);
+    return Tally{};
+  });
+  EXPECT_THROW(players.await_one(), MachineTrouble);
 }
 
 TEST(Players, end_a_world_that_does_not_end) {
