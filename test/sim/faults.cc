@@ -198,7 +198,8 @@ void SeededWorld::pause(const std::vector<std::int64_t>& pids, Duration lasts,
       const bool is_news =
           could_be_seen && universe.looking_fails.empty() && facts->state == RunState::stopped;
       paused_.erase(pid);
-      if (!agent.empty() && lasts > kLagCounts) {
+      // The end of another pause may have let it go on before.
+      if (!agent.empty() && lasts > kLagCounts && facts->state == RunState::stopped) {
         unfit_.push_back({agent, elapsed(), elapsed() + kUnfitAfter});
       }
       for (auto& [name, truth] : truth_.agents) {

@@ -24,6 +24,9 @@ class GivenUp final : public Check {
     if (ends(sent.kill) && to.is == Owner::Is::agent) told_to_end_ = sent.to;
   }
   void on_end(const SimFacts& process, const Owner& owner) override {
+    const auto held = held_.find(owner.agent);
+    if (owner.is == Owner::Is::keeper && held != held_.end())
+      note_orphan(owner.agent, held->second);
     if (owner.is != Owner::Is::agent || process.exit.how != ExitStatus::How::code) return;
     if (process.id == told_to_end_) return;
     const AgentTruth& agent = world.truth().agents.at(owner.agent);
@@ -90,7 +93,8 @@ class GivenUp final : public Check {
 
   void note_orphan(const std::string& name, Held& held) const {
     const auto says = world.heartbeat_of(name);
-    held.was_orphan = held.was_orphan || (says && says->leaving);
+    const bool is_orphan = says && (says->leaving || says->outcome == WorkOutcome::orphaned);
+    held.was_orphan = held.was_orphan || is_orphan;
   }
   void note_read(const std::string& name, Held& held) const {
     if (!held.read && world.has_keeper(name)) held.read = world.elapsed();
